@@ -36,14 +36,18 @@ extension Request {
   }
 
   /// The version of HTTP that a request is sent with.
-  public enum HTTPVersion: Sendable, Hashable {
+  public struct HTTPVersion: Sendable, Hashable {
+    enum Kind { case automatic, http1, http2, http3 }
+
+    let kind: Kind
+
     /// HTTP/1.1 with `CurlTransport`; the system's choice with `URLSessionTransport`.
     ///
     /// Only over HTTP/1.1, libcurl reports enough to know whether a request was sent and a response is complete. Over
     /// TLS, 64 requests in flight are also faster there.
-    case automatic
+    public static let automatic = HTTPVersion(kind: .automatic)
     /// HTTP/1.1.
-    case http1
+    public static let http1 = HTTPVersion(kind: .http1)
     /// HTTP/2 (RFC 9113): negotiated over TLS, with HTTP/1.1 for a server that does not offer it. For an `http` URL,
     /// HTTP/2 from the first byte (prior knowledge, §3.3); a server that supports only HTTP/1.1 fails the request.
     ///
@@ -57,12 +61,12 @@ extension Request {
     /// Two exceptions from the promises of HTTP/1.1 remain. A server that aborts a response without a length by
     /// RST_STREAM(NO_ERROR) truncates it unnoticed. A single stream of a connection that ends by a violation may wait for
     /// its idle limit.
-    case http2
+    public static let http2 = HTTPVersion(kind: .http2)
     /// HTTP/3 (RFC 9114) only: a server that does not support it fails the request.
     ///
     /// Requires an `https` URL, no proxy, and libcurl 8.5 or later with HTTP/3 (`CurlTransport.Capabilities.http3`).
     /// Otherwise the request fails with `invalidRequest` before anything is sent.
-    case http3
+    public static let http3 = HTTPVersion(kind: .http3)
   }
 
   /// The priority of a request among those that wait for a connection.

@@ -24,25 +24,27 @@ public struct Request: Sendable {
     }
   }
 
-  /// Time limits in seconds; fractions are allowed and 0 disables a limit. For an endless stream, set `total` to 0 and
-  /// `idle` above the longest expected gap between bytes. A negative value or NaN fails the request with
-  /// `invalidRequest`.
+  /// Time limits; `nil` for no limit. For an endless stream, set `total` to `nil` and `idle` above the longest expected
+  /// gap between bytes. A limit of zero or less fails the request with `invalidRequest`.
   public struct Timeouts: Sendable, Hashable {
     /// The time until the connection is established, including name lookup and TLS, but not the wait for a free
     /// connection.
-    public var connect: Double
+    public var connect: Duration?
     /// The maximum time without received data on an open connection. With a request body, the timeout may fire up to a
     /// quarter of the limit later.
-    public var idle: Double
+    public var idle: Duration?
     /// The time from the start to the last byte, including the wait for a connection and redirects.
-    public var total: Double
+    public var total: Duration?
     /// The time from the subscription to the result, including retries, their delays, token refreshes and all other
     /// waits. `total` limits one attempt. For a streamed response, the time until its head.
-    public var call: Double
+    public var call: Duration?
 
     /// Creates time limits. The defaults are 15 s to connect, 15 s without data, 60 s per attempt, and no limit for the
     /// whole call.
-    public init(connect: Double = 15, idle: Double = 15, total: Double = 60, call: Double = 0) {
+    public init(
+      connect: Duration? = .seconds(15), idle: Duration? = .seconds(15), total: Duration? = .seconds(60),
+      call: Duration? = nil
+    ) {
       self.connect = connect
       self.idle = idle
       self.total = total

@@ -31,14 +31,19 @@ package enum RequestCheck {
       ?? proxyProblem(request, url: url)
   }
 
-  /// A negative limit would be treated as no limit.
+  /// A limit of zero, which other libraries use for no limit, would end every request.
   private static func timeoutProblem(_ limits: Request.Timeouts) -> String? {
-    if limits.connect >= 0, limits.idle >= 0, limits.total >= 0, limits.call >= 0 { return nil }
+    // Almost all requests pass here, without an allocation.
+    if isPositive(limits.connect), isPositive(limits.idle), isPositive(limits.total), isPositive(limits.call) {
+      return nil
+    }
     let all = [("connect", limits.connect), ("idle", limits.idle), ("total", limits.total), ("call", limits.call)]
-    return all.first { !($0.1 >= 0) }.map { name, value in
-      "Timeouts.\(name) is \(value); set a positive number of seconds, or 0 for no limit"
+    return all.first { !isPositive($0.1) }.map { name, limit in
+      "Timeouts.\(name) is \(limit.text); set a positive duration, or nil for no limit"
     }
   }
+
+  private static func isPositive(_ limit: Duration?) -> Bool { limit.map { $0 > .zero } ?? true }
 
   /// The proxy can't read the fields of a request inside TLS. The server would receive the proxy's password instead.
   private static func proxyProblem(_ request: Request, url: String) -> String? {
@@ -65,8 +70,8 @@ package enum RequestCheck {
   }
 
   private static func problem(of stream: Request.BodyStream, _ request: Request) -> String? {
-    if !(stream.chunkTimeout >= 0) {
-      return "BodyStream.chunkTimeout is \(stream.chunkTimeout); set a positive number of seconds, or 0 for no limit"
+    if !isPositive(stream.chunkTimeout) {
+      return "BodyStream.chunkTimeout is \(stream.chunkTimeout.text); set a positive duration, or nil for no limit"
     }
     if let count = stream.count, count < 0 {
       return "BodyStream.count is \(count); set the length in bytes, or nil if it is unknown"

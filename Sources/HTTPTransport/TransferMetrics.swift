@@ -1,20 +1,22 @@
-/// The measurements of a transfer: times in seconds, with fractions, and sizes in bytes.
+import PortableFoundation
+
+/// The measurements of a transfer: times, and sizes in bytes.
 ///
 /// A value is `nil` if the transport does not measure it. `URLSessionTransport` measures only `total`, bytes and
 /// `redirects`, and a stub measures nothing. After redirects, the connection's values describe the last request.
 public final class TransferMetrics: Sendable {
   /// The time spent waiting for a free connection.
-  public let queued: Double?
-  /// The time of the name lookup; 0 for a reused connection.
-  public let nameLookup: Double?
-  /// The time of the connection after the name lookup, without TLS; 0 for a reused connection.
-  public let connect: Double?
-  /// The time of the TLS handshake; 0 without TLS or for a reused connection.
-  public let tls: Double?
+  public let queued: Duration?
+  /// The time of the name lookup; zero for a reused connection.
+  public let nameLookup: Duration?
+  /// The time of the connection after the name lookup, without TLS; zero for a reused connection.
+  public let connect: Duration?
+  /// The time of the TLS handshake; zero without TLS or for a reused connection.
+  public let tls: Duration?
   /// The time from the start to the first byte of the response.
-  public let firstByte: Double?
+  public let firstByte: Duration?
   /// The time from the start to the end, including waits and redirects.
-  public let total: Double
+  public let total: Duration
   /// The number of bytes of the request's body.
   public let bytesSent: Int64
   /// The number of bytes of the response's body on the wire, before its content coding is removed.
@@ -30,8 +32,8 @@ public final class TransferMetrics: Sendable {
 
   /// Creates metrics, for transports and tests.
   public init(
-    queued: Double? = nil, nameLookup: Double? = nil, connect: Double? = nil, tls: Double? = nil,
-    firstByte: Double? = nil, total: Double, bytesSent: Int64 = 0, bytesReceived: Int64 = 0,
+    queued: Duration? = nil, nameLookup: Duration? = nil, connect: Duration? = nil, tls: Duration? = nil,
+    firstByte: Duration? = nil, total: Duration, bytesSent: Int64 = 0, bytesReceived: Int64 = 0,
     httpVersion: String? = nil, remoteAddress: String? = nil, isReused: Bool? = nil, redirects: Int = 0
   ) {
     self.queued = queued
@@ -52,8 +54,8 @@ public final class TransferMetrics: Sendable {
 extension TransferMetrics: CustomStringConvertible {
   /// The metrics on one line, for logs.
   public var description: String {
-    func milliseconds(_ name: String, _ value: Double?) -> String? {
-      value.map { "\(name) \((($0 * 10_000).rounded() / 10)) ms" }
+    func milliseconds(_ name: String, _ value: Duration?) -> String? {
+      value.map { "\(name) \((($0.inSeconds * 10_000).rounded() / 10)) ms" }
     }
     return [
       milliseconds("total", total), milliseconds("queued", queued), milliseconds("name", nameLookup),

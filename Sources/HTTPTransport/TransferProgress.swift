@@ -1,3 +1,5 @@
+import PortableFoundation
+
 /// The progress of a transfer. The name `Progress` belongs to Foundation.
 public struct TransferProgress: Sendable, Hashable {
   /// The number of bytes of the request's body sent so far.
@@ -29,10 +31,10 @@ public struct TransferProgress: Sendable, Hashable {
     self.init(sent: sent ?? 0, toSend: sent, received: received, toReceive: received)
   }
 
-  /// The estimated remaining time in seconds at the current rate; `nil` if unknown.
-  public var secondsLeft: Double? {
+  /// The estimated remaining time at the current rate; `nil` if unknown.
+  public var timeLeft: Duration? {
     guard let toReceive, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
-    return max(0, Double(toReceive) - Double(received)) / bytesPerSecond
+    return Duration(clampingSeconds: max(0, Double(toReceive) - Double(received)) / bytesPerSecond)
   }
 
   /// The received fraction, from 0 to 1; `nil` if the total is unknown.

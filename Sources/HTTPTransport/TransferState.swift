@@ -33,6 +33,7 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
   private(set) final var isHeadDelivered = false
   /// The maximum number of bytes in the body, if the request sets it.
   final let maxBodySize: Int?
+  final let limits: TimeLimits
   /// The number of received bytes of the current response's body, and of sent bytes of the request's body.
   final var received = 0
   final var sent: Int64 = 0
@@ -50,6 +51,7 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
     (currentRequest, self.progress, self.receiver, self.completion) = (request, progress, receiver, completion)
     gate = receiver.map { _ in FlowGate() }
     maxBodySize = request.chosenOptions?.value.maxBodySize
+    limits = TimeLimits(request.timeouts)
   }
 
   // MARK: Any thread
@@ -142,7 +144,19 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
   }
 }
 
-/// Points in time as uptime in nanoseconds. A deadline for a limit that is not a positive number never expires.
+/// The time limits of a request in nanoseconds, converted once; `Deadline.never` for no limit.
+struct TimeLimits: Sendable {
+  let connect: UInt64
+  let idle: UInt64
+  let total: UInt64
+
+  init(_ limits: Request.Timeouts) {
+    (connect, idle) = (Deadline.span(limits.connect), Deadline.span(limits.idle))
+    total = Deadline.span(limits.total)
+  }
+}
+
+/// Points in time as uptime in nanoseconds.
 enum Deadline {
   static let never = UInt64.max
 
@@ -156,8 +170,12 @@ enum Deadline {
     #endif
   }
 
-  static func after(_ seconds: Double, from start: UInt64) -> UInt64 {
-    // 10^9 seconds are about thirty years, which is long enough and safe from overflow.
-    seconds > 0 && seconds < 1e9 ? start + UInt64(seconds * 1e9) : never
+  /// Returns `limit` in nanoseconds; `never` for no limit.
+  static func span(_ limit: Duration?) -> UInt64 { limit?.inNanoseconds ?? never }
+
+  /// Returns the point in time `span` nanoseconds after `start`; `never` for a span of `never`.
+  static func after(_ span: UInt64, from start: UInt64) -> UInt64 {
+    let (end, overflow) = start.addingReportingOverflow(span)
+    return overflow ? never : end
   }
 }

@@ -48,7 +48,8 @@ public struct Call<Output: Sendable>: Endpoint {
     get { content.caching }
     set { content.caching = newValue }
   }
-  /// The time limit of one attempt; `nil` for the backend's `Timeouts.total`.
+  /// The time limit of one attempt; `nil` for the backend's `Timeouts.total`. A limit of zero or less, such as the rest
+  /// of a deadline that has passed, is a limit of 1 ms.
   public var timeout: Duration? {
     get { content.timeout }
     set { content.timeout = newValue }
@@ -165,8 +166,8 @@ extension Call: HasCallContent {}
 extension CallContent {
   /// Applies to `request` the settings in which the call differs from its backend.
   func adjust(_ request: inout Request) {
-    // 0 would disable the limit, so a deadline that has just passed becomes a short one.
-    if let timeout { request.timeouts.total = timeout == .zero ? 0.001 : timeout / .seconds(1) }
+    // The rest of a deadline that has passed is not an invalid limit.
+    if let timeout { request.timeouts.total = max(timeout, .milliseconds(1)) }
     if let priority { request.options.priority = priority }
     if let httpVersion { request.options.httpVersion = httpVersion }
     guard let notes else { return }
@@ -193,7 +194,7 @@ extension CallContent {
   mutating func add(query parameters: Parameters) {
     let names = (try? URLParameterEncoder().pairs(of: parameters).map(\.name)) ?? []
     if path.utf8.contains(UInt8(ascii: "?")) { path = path.withoutQueryPairs(of: names) }
-    switch task {
+    switch task.kind {
     case .query(let own, let inner): task = .query(parameters.over(own), inner)
     case .composite(let own, let body, let encoding):
       task = .composite(query: parameters.over(own), body: body, encoding: encoding)

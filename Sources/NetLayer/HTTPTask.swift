@@ -1,34 +1,69 @@
 import PortableFoundation
 
 /// The content that an endpoint sends.
-public enum HTTPTask: Sendable {
+public struct HTTPTask: Sendable {
+  enum Kind: Sendable {
+    case plain
+    case data(Data, contentType: String?)
+    case parameters(Parameters, encoding: (any ParameterEncoder)?)
+    case composite(query: Parameters, body: Parameters, encoding: (any ParameterEncoder)?)
+    indirect case query(Parameters, HTTPTask)
+    case json(any Sendable & Encodable)
+    case form(Parameters)
+    case multipart(MultipartForm)
+    case upload(URL, contentType: String?)
+    case stream(Request.BodyStream, contentType: String?)
+    case lines(JSONLines)
+    case download(to: URL, parameters: Parameters, encoding: (any ParameterEncoder)?)
+  }
+
+  let kind: Kind
+
   /// No content, except the backend's common parameters.
-  case plain
+  public static var plain: HTTPTask { HTTPTask(kind: .plain) }
   /// Bytes as the body. A non-empty `contentType` becomes the `Content-Type`. Common parameters go into the query.
-  case data(Data, contentType: String? = nil)
+  public static func data(_ bytes: Data, contentType: String? = nil) -> HTTPTask {
+    HTTPTask(kind: .data(bytes, contentType: contentType))
+  }
   /// Parameters. They go into the URL for GET, HEAD, DELETE and TRACE, else into the body in the backend's
   /// `bodyEncoding`. `encoding` overrides both.
-  case parameters(Parameters, encoding: (any ParameterEncoder)? = nil)
+  public static func parameters(_ parameters: Parameters, encoding: (any ParameterEncoder)? = nil) -> HTTPTask {
+    HTTPTask(kind: .parameters(parameters, encoding: encoding))
+  }
   /// Parameters in the query and others in the body. The body uses `encoding`, or else the backend's `bodyEncoding`.
   /// Common parameters go into the query.
-  case composite(query: Parameters, body: Parameters, encoding: (any ParameterEncoder)? = nil)
+  public static func composite(
+    query: Parameters, body: Parameters, encoding: (any ParameterEncoder)? = nil
+  ) -> HTTPTask {
+    HTTPTask(kind: .composite(query: query, body: body, encoding: encoding))
+  }
   /// Parameters in the query in addition to another task, such as a multipart form. Common parameters go into the
   /// query.
-  indirect case query(Parameters, HTTPTask)
+  public static func query(_ parameters: Parameters, _ task: HTTPTask) -> HTTPTask {
+    HTTPTask(kind: .query(parameters, task))
+  }
   /// Any encodable value as a JSON body, written by the backend's `encoder`.
-  case json(any Sendable & Encodable)
+  public static func json(_ value: any Sendable & Encodable) -> HTTPTask { HTTPTask(kind: .json(value)) }
   /// Parameters as a form in the body, for any method.
-  case form(Parameters)
+  public static func form(_ parameters: Parameters) -> HTTPTask { HTTPTask(kind: .form(parameters)) }
   /// Fields, data and files as `multipart/form-data`. Common parameters become fields.
-  case multipart(MultipartForm)
+  public static func multipart(_ form: MultipartForm) -> HTTPTask { HTTPTask(kind: .multipart(form)) }
   /// The content of a file as the body, streamed from disk. The default type depends on the file's extension. Common
   /// parameters go into the query. An unreadable file is an error of kind `invalidRequest` before anything is sent.
-  case upload(URL, contentType: String? = nil)
+  public static func upload(_ file: URL, contentType: String? = nil) -> HTTPTask {
+    HTTPTask(kind: .upload(file, contentType: contentType))
+  }
   /// A body that a function or an asynchronous sequence generates during the upload; its length may be unknown. Common
   /// parameters go into the query.
-  case stream(Request.BodyStream, contentType: String? = nil)
+  public static func stream(_ body: Request.BodyStream, contentType: String? = nil) -> HTTPTask {
+    HTTPTask(kind: .stream(body, contentType: contentType))
+  }
   /// The elements of an asynchronous sequence as newline-delimited JSON. Common parameters go into the query.
-  case lines(JSONLines)
+  public static func lines(_ lines: JSONLines) -> HTTPTask { HTTPTask(kind: .lines(lines)) }
   /// Parameters as in `parameters`. The body of a successful response is written to the file `to`.
-  case download(to: URL, parameters: Parameters = [:], encoding: (any ParameterEncoder)? = nil)
+  public static func download(
+    to file: URL, parameters: Parameters = [:], encoding: (any ParameterEncoder)? = nil
+  ) -> HTTPTask {
+    HTTPTask(kind: .download(to: file, parameters: parameters, encoding: encoding))
+  }
 }

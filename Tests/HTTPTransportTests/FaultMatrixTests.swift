@@ -55,11 +55,13 @@ class FaultMatrixTests: XCTestCase {
   /// Returns limits that differ widely, so that the expected one is reached first. If no limit is expected, they are
   /// generous, because a loaded machine is slow.
   private static func limits(_ expected: FaultGrid.Expected) -> Request.Timeouts {
-    guard case .failure(.timeout, _, let limit) = expected else { return .init(connect: 30, idle: 30, total: 60) }
+    guard case .failure(.timeout, _, let limit) = expected else {
+      return .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(60))
+    }
     return switch limit {
-    case "Timeouts.connect": .init(connect: 0.4, idle: 2, total: 60)
-    case "Timeouts.idle": .init(connect: 2, idle: 0.4, total: 60)
-    default: .init(connect: 30, idle: 30, total: 0.9)
+    case "Timeouts.connect": .init(connect: .seconds(0.4), idle: .seconds(2), total: .seconds(60))
+    case "Timeouts.idle": .init(connect: .seconds(2), idle: .seconds(0.4), total: .seconds(60))
+    default: .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.9))
     }
   }
 

@@ -36,15 +36,29 @@ final class RequestCheckTests: XCTestCase {
   func testInvalidTimeLimitsAreRejectedAndNamed() throws {
     let url = try XCTUnwrap(URL(string: "http://h/"))
     for (limits, words) in [
-      (Request.Timeouts(connect: -1), "Timeouts.connect is -1.0"), (.init(idle: -0.5), "Timeouts.idle is -0.5"),
-      (.init(total: -.infinity), "Timeouts.total is -inf"), (.init(connect: .nan), "Timeouts.connect is nan"),
-      (.init(idle: .nan), "Timeouts.idle is nan"), (.init(total: .nan), "Timeouts.total is nan"),
+      (Request.Timeouts(connect: .seconds(-1)), "Timeouts.connect is -1.0 s"),
+      (.init(idle: .zero), "Timeouts.idle is 0.0 s"),
+      (.init(total: .milliseconds(-500)), "Timeouts.total is -0.5 s"),
+      (.init(call: .seconds(Int64.min)), "Timeouts.call is -9.223372036854776e+18 s"),
     ] {
       let refusal = reason(Request(url: url, timeouts: limits))
-      XCTAssert(refusal.contains(words), refusal)
+      XCTAssert(refusal.contains(words + "; set a positive duration, or nil for no limit"), refusal)
     }
-    for limits in [Request.Timeouts(connect: 0, idle: 0, total: 0), .init(connect: 0.1, idle: -0.0, total: .infinity)] {
+    let longest = Duration.seconds(Int64.max)
+    for limits in [
+      Request.Timeouts(connect: nil, idle: nil, total: nil),
+      .init(connect: .nanoseconds(1), idle: longest, total: longest),
+    ] {
       XCTAssertEqual(reason(Request(url: url, timeouts: limits)), "sent")
+    }
+  }
+
+  func testAnInvalidLimitOfABodyIsRejectedAndNamed() throws {
+    var body = Request.BodyStream(once: { nil })
+    for (limit, words) in [(Duration.zero, "chunkTimeout is 0.0 s"), (.seconds(-1), "chunkTimeout is -1.0 s")] {
+      body.chunkTimeout = limit
+      let refusal = reason(Request(method: .post, url: try XCTUnwrap(URL(string: "http://h/")), body: .stream(body)))
+      XCTAssert(refusal.contains(words + "; set a positive duration, or nil for no limit"), refusal)
     }
   }
 

@@ -19,7 +19,10 @@ final class EndToEndTests: XCTestCase {
   }
 
   private func network(_ server: LoopbackServer) -> Network {
-    Network(Backend(baseURL: server.url, envelope: .standard, timeouts: .init(connect: 5, idle: 0.3, total: 5)))
+    Network(
+      Backend(
+        baseURL: server.url, envelope: .standard,
+        timeouts: .init(connect: .seconds(5), idle: .seconds(0.3), total: .seconds(5))))
   }
 
   func test_row_0_27_model_arrivesOverHTTP() throws {

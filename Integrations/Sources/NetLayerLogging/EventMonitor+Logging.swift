@@ -16,11 +16,14 @@ extension EventMonitor {
   ) -> EventMonitor {
     EventMonitor { event in
       let (line, own): (String, Logger.Level)
-      switch event {
-      case .started, .measured: return
-      case .received(let response, _): (line, own) = ("\(response.status)", response.status < 400 ? level : .notice)
-      case .failed(_, let error, _): (line, own) = ("failed: \(redaction.text("\(error)"))", .warning)
-      case .cancelled: (line, own) = ("cancelled", .notice)
+      if let response = event.response {
+        (line, own) = ("\(response.status)", response.status < 400 ? level : .notice)
+      } else if let error = event.error {
+        (line, own) = ("failed: \(redaction.text("\(error)"))", .warning)
+      } else if event.kind == .cancelled {
+        (line, own) = ("cancelled", .notice)
+      } else {
+        return
       }
       let request = event.request
       logger.log(

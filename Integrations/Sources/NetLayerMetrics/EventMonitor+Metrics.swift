@@ -17,20 +17,20 @@ extension EventMonitor {
       }
       let server = dimensions(["http.request.method", "server.address", "server.port"])
       func active() -> Meter { Meter(label: "http.client.active_requests", dimensions: server, factory: factory) }
-      func record(_ seconds: Double) {
+      func record(_ duration: Duration) {
         Timer(
           label: "http.client.request.duration",
           dimensions: server + dimensions(["http.response.status_code", "error.type"]), factory: factory
-        ).recordSeconds(seconds)
+        ).record(duration: duration)
         active().decrement()
       }
-      switch event {
+      switch event.kind {
       case .started: active().increment()
-      case .received(_, let seconds), .failed(_, _, let seconds): record(seconds)
+      case .received, .failed: if let duration = event.duration { record(duration) }
       case .cancelled:
         Counter(label: "http.client.request.cancelled", dimensions: server, factory: factory).increment()
         active().decrement()
-      case .measured: break
+      default: break
       }
     }
   }

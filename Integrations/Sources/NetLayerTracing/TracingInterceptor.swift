@@ -44,12 +44,12 @@ public struct TracingInterceptor: Interceptor {
       @Sendable func end() { if !isOver.exchange(true, ordering: .relaxed) { span.end() } }
       return next(sent).do(
         onNext: { response in
-          note(.received(response, seconds: 0), on: span)
+          note(.received(response, after: .zero), on: span)
           if response.status >= 400 { span.setStatus(.init(code: .error)) }
         },
         onError: { error in
           let error = error as? NetworkError ?? NetworkError(kind: .other, reason: "\(error)", underlying: error)
-          note(.failed(request, error, seconds: 0), on: span)
+          note(.failed(request, error, after: .zero), on: span)
           span.setStatus(.init(code: .error, message: redaction.text("\(error)")))
           end()
         },

@@ -11,7 +11,7 @@ enum ProgressBar {
     guard let total = progress.toReceive, let fraction = progress.fractionReceived else {
       return String("\(received)\(rate)".prefix(max(0, columns - 1)))
     }
-    let left = progress.secondsLeft.map { "  \(Quantity.time($0)) left" } ?? ""
+    let left = progress.timeLeft.map { "  \(Quantity.time($0 / .seconds(1))) left" } ?? ""
     let percent = String(repeating: " ", count: fraction < 0.1 ? 2 : fraction < 1 ? 1 : 0) + "\(Int(fraction * 100)) %"
     let numbers = "  \(received) of \(Quantity.bytes(Double(total)))\(rate)\(left)"
     let width = columns - 1 - percent.count - 1 - numbers.count

@@ -43,7 +43,7 @@ struct RequestOptions: Sendable {
   func network(
     concurrency: Int = 1, envelope: Envelope = Envelope(), retries: Int = 0, _ console: Console
   ) throws -> Network {
-    let limit = timeout ?? 60
+    let limit = Duration.seconds(timeout ?? 60)
     var interceptors: [any Interceptor] = []
     if verbose { interceptors.append(NetworkLogger(level: .headers) { console.log($0) }) }
     if retries > 0 {
@@ -54,7 +54,7 @@ struct RequestOptions: Sendable {
     return Network(
       Backend(
         headers: headers, envelope: envelope, transport: try transport(concurrency),
-        timeouts: .init(connect: timeout ?? 15, idle: limit, total: limit), interceptors: interceptors))
+        timeouts: .init(connect: .seconds(timeout ?? 15), idle: limit, total: limit), interceptors: interceptors))
   }
 
   private func transport(_ concurrency: Int) throws -> (any Transport)? {

@@ -32,12 +32,13 @@ extension Request {
     public let count: Int64?
     /// Whether the body can be sent again, for redirects (307, 308), retries and lost connections.
     public let isRepeatable: Bool
-    /// The maximum time in seconds to wait for the next chunk. A source that takes longer fails the request with
-    /// `timeout`. Empty chunks do not count.
+    /// The maximum time to wait for the next chunk; `nil`, the default, for no limit. A source that takes longer fails
+    /// the request with `timeout`. Empty chunks do not count. A limit of zero or less fails the request with
+    /// `invalidRequest`.
     ///
-    /// The default, 0, disables this limit. `Timeouts.total` still applies, but `Timeouts.idle` does not while the
-    /// transport waits for the source. Set this limit if `Timeouts.total` is 0.
-    public var chunkTimeout: Double = 0
+    /// `Timeouts.total` still applies, but `Timeouts.idle` does not while the transport waits for the source. Set this
+    /// limit if `Timeouts.total` is `nil`.
+    public var chunkTimeout: Duration?
     let maker: Maker
 
     /// Creates a body that can be sent again. `open` is called for each attempt, and returns a reader that begins at

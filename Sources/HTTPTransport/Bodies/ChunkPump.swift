@@ -248,9 +248,9 @@ final class ChunkPump: Sendable {
     guard state.awaitedSince == nil else { return nil }
     let now = DispatchTime.now()
     state.awaitedSince = now
-    guard !state.isWatched, stream.chunkTimeout > 0, stream.chunkTimeout < 1e9 else { return nil }
+    guard !state.isWatched, let limit = stream.chunkTimeout else { return nil }
     state.isWatched = true
-    return now + stream.chunkTimeout
+    return now + limit.dispatchSeconds
   }
 
   private func watch(at point: DispatchTime) {
@@ -260,19 +260,19 @@ final class ChunkPump: Sendable {
   /// Fails the body if its source has been silent for too long, and abandons the source.
   private func look() {
     let (next, silent) = state.withLock { state -> (DispatchTime?, Task<Void, Never>??) in
-      guard let since = state.awaitedSince else {
+      guard let since = state.awaitedSince, let limit = stream.chunkTimeout else {
         state.isWatched = false
         return (nil, nil)
       }
-      let end = since + stream.chunkTimeout
+      let end = since + limit.dispatchSeconds
       guard DispatchTime.now() >= end else { return (end, nil) }
       state.isWatched = false
       state.awaitedSince = nil
       state.failure = NetworkError(
         kind: .timeout,
         reason:
-          "the request body stream produced no data for \(stream.chunkTimeout) s (BodyStream.chunkTimeout); raise "
-          + "the limit, or set 0 to disable it")
+          "the request body stream produced no data for \(limit.text) (BodyStream.chunkTimeout); raise the limit, or "
+          + "set nil for no limit")
       return (nil, .some(state.task))
     }
     if let next { return watch(at: next) }

@@ -99,11 +99,11 @@
         return make(
           .tls,
           "the client certificate or key can't be used for \(host): \(underlying.text); check the files and the "
-            + "password of TLS.identity")
+            + "password of TLSOptions.identity")
       case 77:
         return make(
           .tls,
-          "the certificates of the CAs can't be read: \(underlying.text); check TLS.trust, or install the system's CAs "
+          "the certificates of the CAs can't be read: \(underlying.text); check TLSOptions.trust, or install the system's CAs "
             + "(Debian: ca-certificates)")
       case 35, 51, 53, 54, 59, 60, 64, 66, 80, 82, 83, 90, 91, 98:
         let isProxys = handle.connectedAt == nil && handle.isSecureProxy && tunnelStatus(handle) <= 0
@@ -111,11 +111,12 @@
         return make(
           .tls,
           "the TLS handshake with \(target) failed: \(underlying.text); check the certificate of the "
-            + "\(isProxys ? "proxy" : "server"), or trust its CA with TLS.trust")
+            + "\(isProxys ? "proxy" : "server"), or trust its CA with TLSOptions.trust")
       case 56 where isCertificateDemand(underlying.text):
         return make(
           .tls,
-          "\(host) requires a client certificate or does not accept it: \(underlying.text); set one in TLS.identity")
+          "\(host) requires a client certificate or does not accept it: \(underlying.text); set one in TLSOptions.identity"
+        )
       case 65:
         return make(
           .connection,
@@ -172,7 +173,7 @@
       let mayMissCertificate =
         transfer.isSecure && handle.configuration.tls.identity == nil && !handle.wasOnKeptConnection
       return mayMissCertificate
-        ? "try again, or set TLS.identity if the server requires a client certificate" : "try again"
+        ? "try again, or set TLSOptions.identity if the server requires a client certificate" : "try again"
     }
 
     /// Returns the description of the system limit that prevented a connection; `nil` if there was none.
@@ -203,7 +204,7 @@
       NetworkError(
         kind: .timeout,
         reason: "could not connect to \(transfer.hostAndPort) within Timeouts.connect "
-          + "(\(transfer.request.timeouts.connect) s); raise the limit or check the network",
+          + "(\(transfer.request.timeouts.connect.text)); raise the limit or check the network",
         request: transfer.request, underlying: underlying)
     }
 
@@ -215,12 +216,13 @@
         request: transfer.request)
     }
 
-    static func timeout(_ transfer: CurlTransfer, _ limit: String, _ seconds: Double) -> NetworkError {
+    static func timeout(_ transfer: CurlTransfer, _ limit: String, _ span: Duration?) -> NetworkError {
       let phase = transfer.handle == nil ? "while waiting for a connection" : "during the transfer"
       let meaning = limit == "idle" ? "sent no data for" : "did not complete the response within"
       return NetworkError(
         kind: .timeout,
-        reason: "\(transfer.hostAndPort) \(meaning) \(seconds) s (Timeouts.\(limit), \(phase)); raise the limit or "
+        reason:
+          "\(transfer.hostAndPort) \(meaning) \(span.text) (Timeouts.\(limit), \(phase)); raise the limit or "
           + "check the server",
         request: transfer.request)
     }

@@ -26,14 +26,14 @@
       let code = set(CCURL_HTTP_VERSION, version)
       // The text is created only on failure, because it costs six allocations per request with libraries whose handles
       // are not reused.
-      if code != 0 { demand("HTTPVersion.\(transfer.httpVersion)", code, .invalidRequest) }
+      if code != 0 { demand("HTTPVersion.\(transfer.httpVersion.kind)", code, .invalidRequest) }
       try checkSettings(transfer.request)
     }
 
     /// Returns the version as a libcurl constant. HTTP/1.1 is set explicitly. Otherwise, libcurl would also use a
     /// connection that already uses HTTP/2.
     private func version(of transfer: CurlTransfer) -> Int {
-      switch transfer.httpVersion {
+      switch transfer.httpVersion.kind {
       case .automatic, .http1: return CCURL_HTTP_VERSION_1_1
       case .http2 where !transfer.isSecure: return CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
       case .http2: return transfer.isLastSend ? CCURL_HTTP_VERSION_1_1 : CCURL_HTTP_VERSION_2TLS
@@ -44,13 +44,13 @@
     /// Returns the reason why the current request can't use HTTP/3; `nil` if it can.
     private func obstacleToHTTP3(_ transfer: CurlTransfer) -> String? {
       guard transfer.isSecure else { return "needs an https URL" }
-      if case .unixSocket = configuration.directory.address(of: transfer.currentRequest.url) {
+      if case .unixSocket = configuration.directory.address(of: transfer.currentRequest.url)?.kind {
         return "does not support Unix domain sockets"
       }
-      switch configuration.proxy {
+      switch configuration.proxy.kind {
       case .none: return nil
       case .url: return proxyPlace.map { "does not work through the proxy \($0)" }
-      case .environment: return "does not work through a proxy (Proxy.environment)"
+      case .environment: return "does not work through a proxy (ProxyOptions.environment)"
       }
     }
   }

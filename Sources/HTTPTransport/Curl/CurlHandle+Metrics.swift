@@ -13,20 +13,20 @@
 
     /// The host and port of the proxy, for errors; `nil` without a proxy, or if the environment selects it.
     var proxyPlace: String? {
-      guard case .url(let url, let except) = configuration.proxy else { return nil }
-      if case .unixSocket = address { return nil }
+      guard case .url(let url, let except) = configuration.proxy.kind else { return nil }
+      if case .unixSocket = address?.kind { return nil }
       guard let host = (transfer?.currentRequest ?? opening)?.url.host, !except.contains(host) else { return nil }
-      return URL(string: CurlTransport.Proxy.withPort(url))?.hostAndPort
+      return URL(string: ProxyOptions.withPort(url))?.hostAndPort
     }
 
     /// Whether the connection to the proxy uses TLS.
     var isSecureProxy: Bool {
-      if case .url(let url, _) = configuration.proxy { return url.scheme?.lowercased() == "https" }
+      if case .url(let url, _) = configuration.proxy.kind { return url.scheme?.lowercased() == "https" }
       return false
     }
 
     /// Whether the proxy may use TLS. An environment variable may specify such a proxy.
-    var mayHaveSecureProxy: Bool { if case .environment = configuration.proxy { true } else { isSecureProxy } }
+    var mayHaveSecureProxy: Bool { if case .environment = configuration.proxy.kind { true } else { isSecureProxy } }
 
     /// Whether no other transfer uses the connection, so that all received bytes belong to its response.
     var isAlone: Bool { transfer?.mayMultiplex == false || (answer.status > 0 && !answer.isHTTP2) }
@@ -44,14 +44,14 @@
     /// Returns the measurements of the transfer until now.
     func metrics(of transfer: CurlTransfer, at now: UInt64) -> TransferMetrics {
       let raw = ccurl_easy_get_metrics(easy)
-      func seconds(_ micros: Int64) -> Double { Double(Swift.max(0, micros)) / 1e6 }
-      func since(_ start: UInt64, _ end: UInt64) -> Double { end > start ? Double(end - start) / 1e9 : 0 }
+      func span(_ micros: Int64) -> Duration { .microseconds(Swift.max(0, micros)) }
+      func since(_ start: UInt64, _ end: UInt64) -> Duration { end > start ? .nanoseconds(end - start) : .zero }
       return TransferMetrics(
-        queued: since(transfer.submittedAt, transfer.startedAt ?? now), nameLookup: seconds(raw.name_lookup),
-        connect: seconds(raw.connect - raw.name_lookup), tls: raw.tls <= 0 ? 0 : seconds(raw.tls - raw.connect),
+        queued: since(transfer.submittedAt, transfer.startedAt ?? now), nameLookup: span(raw.name_lookup),
+        connect: span(raw.connect - raw.name_lookup), tls: raw.tls <= 0 ? .zero : span(raw.tls - raw.connect),
         firstByte: raw.first_byte > 0
           ? since(transfer.submittedAt, attempt.sentAt ?? startedAt)
-            + seconds(raw.first_byte - (attempt.sentAt == nil ? 0 : raw.pretransfer)) : nil,
+            + span(raw.first_byte - (attempt.sentAt == nil ? 0 : raw.pretransfer)) : nil,
         total: since(transfer.submittedAt, now), bytesSent: Swift.max(0, raw.sent),
         bytesReceived: Swift.max(0, raw.received), httpVersion: Self.version(raw.http_version),
         remoteAddress: raw.address.flatMap { remoteAddress($0, raw.port) }, isReused: raw.reused,

@@ -87,7 +87,7 @@
 
     /// Records the connection of the request.
     private func noteConnection(_ localPort: Int32, isNew: Bool) {
-      if case .unixSocket(let path) = address {
+      if case .unixSocket(let path) = address?.kind {
         ccurl_multi_note_file(multi, connectionData, path, isNew)
       } else {
         ccurl_multi_note_port(multi, connectionData, localPort)

@@ -43,7 +43,7 @@
 
     func setUpTLS() {
       let tls = configuration.tls
-      switch tls.trust {
+      switch tls.trust.kind {
       case .system: if let file = CurlLibrary.fallbackCAFile { trust(file: file) }
       case .file(let file):
         trust(file: file.path)
@@ -51,27 +51,28 @@
       case .pem(let pem):
         pem.withUnsafeBytes { bytes in
           forEachTLS(CCURL_CAINFO_BLOB, CCURL_PROXY_CAINFO_BLOB) { blob in
-            demand("TLS.trust", ccurl_easy_set_blob(easy, option(blob), bytes.baseAddress, bytes.count))
+            demand("TLSOptions.trust", ccurl_easy_set_blob(easy, option(blob), bytes.baseAddress, bytes.count))
           }
         }
         forgetSystemsTrust()
       }
       if let identity = tls.identity {
-        demand("the certificate of TLS.identity", set(CCURL_SSLCERT, identity.certificate.path))
-        demand("the key of TLS.identity", set(CCURL_SSLKEY, identity.key.path))
+        demand("the certificate of TLSOptions.identity", set(CCURL_SSLCERT, identity.certificate.path))
+        demand("the key of TLSOptions.identity", set(CCURL_SSLKEY, identity.key.path))
         // Always set: without a value, OpenSSL would prompt for the password of an encrypted key on the terminal and
         // block this thread.
-        demand("the password of TLS.identity", set(CCURL_KEYPASSWD, identity.password ?? ""))
+        demand("the password of TLSOptions.identity", set(CCURL_KEYPASSWD, identity.password ?? ""))
       }
       forEachTLS(CCURL_SSLVERSION, CCURL_PROXY_SSLVERSION) { option in
-        demand("TLS.minimumVersion", set(option, Int(tls.minimumVersion == .v1_3 ? CCURL_TLS_1_3 : CCURL_TLS_1_2)))
+        demand(
+          "TLSOptions.minimumVersion", set(option, Int(tls.minimumVersion == .v1_3 ? CCURL_TLS_1_3 : CCURL_TLS_1_2)))
       }
     }
 
     /// Calls `body` with the option for servers and, if the proxy may use TLS, with the option for the proxy.
     private func forEachTLS(_ server: Int, _ proxy: Int, _ body: (Int) -> Void) {
       body(server)
-      switch configuration.proxy {
+      switch configuration.proxy.kind {
       case .none: break
       case .url(let url, _): if url.scheme?.lowercased() == "https" { body(proxy) }
       case .environment: body(proxy)
@@ -79,7 +80,7 @@
     }
 
     private func trust(file: String) {
-      forEachTLS(CCURL_CAINFO, CCURL_PROXY_CAINFO) { demand("TLS.trust", set($0, file)) }
+      forEachTLS(CCURL_CAINFO, CCURL_PROXY_CAINFO) { demand("TLSOptions.trust", set($0, file)) }
     }
 
     /// Disables libcurl's folder of CAs, which is the system's. A CA file would only be added to that folder.
@@ -87,21 +88,21 @@
       forEachTLS(CCURL_CAPATH, CCURL_PROXY_CAPATH) {
         let code = ccurl_easy_set_pointer(easy, option($0), nil)
         // TLS libraries without this option do not trust a folder.
-        if !CurlFailure.isUnknownOption(code) { demand("TLS.trust in place of the system's", code) }
+        if !CurlFailure.isUnknownOption(code) { demand("TLSOptions.trust in place of the system's", code) }
       }
     }
 
     func setUpProxy() {
-      switch configuration.proxy {
+      switch configuration.proxy.kind {
       case .none:
         // An empty string disables proxies regardless of the environment. A libcurl built without proxy support lacks
         // this option.
         let code = set(CCURL_PROXY, "")
-        if !CurlFailure.isUnknownOption(code) { demand("Proxy.none", code, .invalidRequest) }
+        if !CurlFailure.isUnknownOption(code) { demand("ProxyOptions.none", code, .invalidRequest) }
         // Prevents libcurl from reading the environment.
         set(CCURL_NOPROXY, "*")
       case .url(let url, let except):
-        let text = CurlTransport.Proxy.withPort(url)
+        let text = ProxyOptions.withPort(url)
         demand("the URL of Configuration.proxy", set(CCURL_PROXY, text), .invalidRequest)
         // Never empty, because libcurl would then read the environment.
         let hosts = except.isEmpty ? "," : except.joined(separator: ",")

@@ -29,7 +29,7 @@
       set(CCURL_HTTPPROXYTUNNEL, 1)
       set(CCURL_HTTP_VERSION, Int(CCURL_HTTP_VERSION_1_1))
       set(CCURL_FRESH_CONNECT, 1)
-      set(CCURL_CONNECTTIMEOUT_MS, Self.milliseconds(0))
+      set(CCURL_CONNECTTIMEOUT_MS, Self.milliseconds(Deadline.never))
       // An open socket may be idle for longer than the maximum age of a connection for requests.
       set(CCURL_MAXAGE_CONN, Self.longestAge)
       // The callback counts the requests on a connection. A socket has no requests.

@@ -91,7 +91,7 @@
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
     let configuration: CurlTransport.Configuration
     /// The target of the connection instead of the URL's host.
-    var address: CurlTransport.Address?
+    var address: AddressOverride?
     /// The header lines of the last plain GET, for reuse.
     var plainHead: (headers: HTTPHeaders, list: CurlHeaderList)?
     /// The URL that is set, in libcurl's parsed form.
@@ -157,7 +157,7 @@
       answer.start(
         maxBodySize: transfer.maxBodySize ?? configuration.maxBodySize, isHead: currentRequest.method == .head)
       set(url: transfer.currentURL)
-      let milliseconds = Self.milliseconds(currentRequest.timeouts.connect)
+      let milliseconds = Self.milliseconds(transfer.limits.connect)
       if milliseconds != settings.connectMilliseconds {
         set(CCURL_CONNECTTIMEOUT_MS, milliseconds)
         settings.connectMilliseconds = milliseconds
@@ -200,10 +200,10 @@
     /// Sets the pins of the URL's host, if it has any.
     func pin(_ url: URL) {
       guard !configuration.tls.pins.isEmpty,
-        let pins = configuration.tls.pins[CurlTransport.TLS.pinnedHost(url) ?? ""]
+        let pins = configuration.tls.pins[HostSpelling.host(of: url) ?? ""]
       else { return }
       settings.needsReset = true
-      demand("TLS.pins", set(CCURL_PINNEDPUBLICKEY, pins.joined(separator: ";")))
+      demand("TLSOptions.pins", set(CCURL_PINNEDPUBLICKEY, pins.map { "sha256//\($0.base64)" }.joined(separator: ";")))
     }
 
     /// Returns whether the request is a GET with the same fields as the previous one, so that all options are already
@@ -270,8 +270,8 @@
     }
 
     /// Returns at least 1, because 0 would select libcurl's default of 300 s.
-    static func milliseconds(_ seconds: Double) -> Int {
-      seconds > 0 && seconds < 1e6 ? Swift.max(1, Int(seconds * 1000)) : 1_000_000_000
+    static func milliseconds(_ nanoseconds: UInt64) -> Int {
+      nanoseconds < 1_000_000_000_000_000 ? Swift.max(1, Int(nanoseconds / 1_000_000)) : 1_000_000_000
     }
 
     func option(_ raw: Int) -> Int32 { Int32(raw) }

@@ -35,7 +35,7 @@
 
     /// Returns the error if the library does not support the HTTP version of `request`; otherwise `nil`.
     static func failure(of request: Request) -> NetworkError? {
-      let version = request.chosenOptions?.value.httpVersion ?? .automatic
+      let version = (request.chosenOptions?.value.httpVersion ?? .automatic).kind
       let need: String
       switch version {
       case .http2 where !speaksHTTP2: need = "libcurl 8.14 or later with HTTP/2 (Debian 13: libcurl4t64)"

@@ -66,8 +66,8 @@
       transfer.handle = handle
       transfer.lastActivity = now
       nextCheck = Swift.min(
-        nextCheck, Deadline.after(transfer.currentRequest.timeouts.idle, from: now),
-        Deadline.after(transfer.currentRequest.timeouts.connect, from: now),
+        nextCheck, Deadline.after(transfer.limits.idle, from: now),
+        Deadline.after(transfer.limits.connect, from: now),
         transfer.currentRequest.body.isEmpty ? .max : nextLook(at: transfer))
       return true
     }

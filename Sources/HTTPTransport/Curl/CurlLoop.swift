@@ -228,9 +228,8 @@
       isUploadingOverHTTP2 = false
       var expired: [(CurlTransfer, NetworkError)] = []
       for transfer in live {
-        let limits = transfer.request.timeouts
         if now >= transfer.totalDeadline {
-          expired.append((transfer, CurlFailure.timeout(transfer, "total", limits.total)))
+          expired.append((transfer, CurlFailure.timeout(transfer, "total", transfer.request.timeouts.total)))
           continue
         }
         nextCheck = Swift.min(nextCheck, transfer.totalDeadline)
@@ -254,11 +253,10 @@
     private func silenceLimit(
       of transfer: CurlTransfer, _ handle: CurlHandle
     ) -> (deadline: UInt64, error: () -> NetworkError) {
-      let limits = transfer.request.timeouts
       guard let connected = handle.connectedAt else {
         // libcurl's clock does not run while a request waits for another request's handshake with the host.
         return (
-          Deadline.after(limits.connect, from: handle.startedAt),
+          Deadline.after(transfer.limits.connect, from: handle.startedAt),
           { CurlFailure.connectTimeout(transfer) }
         )
       }
@@ -268,15 +266,16 @@
       let input = handle.isAlone ? UInt64(Swift.max(0, ccurl_multi_last_input(multi, handle.connectionData))) : 0
       let last = isOurs ? now : Swift.max(connected, transfer.lastActivity, input)
       return (
-        Deadline.after(limits.idle, from: last), { CurlFailure.timeout(transfer, "idle", limits.idle) }
+        Deadline.after(transfer.limits.idle, from: last),
+        { CurlFailure.timeout(transfer, "idle", transfer.request.timeouts.idle) }
       )
     }
 
     /// Returns the next time to check the upload's progress, so that a timeout is at most a quarter of the limit late.
     /// Over HTTP/2, libcurl needs attention, too; see `ccurl_multi_prod`.
     func nextLook(at transfer: CurlTransfer) -> UInt64 {
-      let span = transfer.request.timeouts.idle / 4
-      return Deadline.after(transfer.mayMultiplex ? Swift.min(0.1, span) : span, from: now)
+      let span = transfer.limits.idle == Deadline.never ? Deadline.never : transfer.limits.idle / 4
+      return Deadline.after(transfer.mayMultiplex ? Swift.min(100_000_000, span) : span, from: now)
     }
 
     static func cancelledError(_ transfer: CurlTransfer) -> NetworkError {

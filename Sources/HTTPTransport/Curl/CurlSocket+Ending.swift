@@ -4,12 +4,11 @@
 
   /// The time limits of a socket, and its end.
   extension CurlSocket {
-    /// The time in seconds that the server has to close the connection.
-    private static let lingering = 1.0
+    /// The time in nanoseconds that the server has to close the connection.
+    private static let lingering: UInt64 = 1_000_000_000
 
     /// The next time to check the socket.
     var deadline: UInt64 {
-      let limits = request.timeouts
       switch phase {
       case .connecting:
         return Swift.min(
@@ -29,15 +28,20 @@
     }
 
     private func expire() {
-      let limits = request.timeouts
       switch phase {
       case .connecting where loop.now >= Deadline.after(limits.connect, from: lastActivity):
         fail(CurlFailure.connectTimeout(self))
       case .opening where opening.hasHead: if let step = opening.ended() { follow(step) }
       case .opening where loop.now >= Deadline.after(limits.idle, from: lastActivity):
-        fail(.timeout, "\(hostAndPort) sent no data for \(limits.idle) s while the socket was opening (Timeouts.idle)")
+        fail(
+          .timeout,
+          "\(hostAndPort) sent no data for \(request.timeouts.idle.text) while the socket was opening (Timeouts.idle)"
+        )
       case .connecting, .opening:
-        fail(.timeout, "\(hostAndPort) did not open the socket within \(limits.total) s (Timeouts.total)")
+        fail(
+          .timeout,
+          "\(hostAndPort) did not open the socket within \(request.timeouts.total.text) (Timeouts.total)"
+        )
       case .open:
         // If the process was suspended, the socket may already contain the awaited data.
         if !isPaused, socket?.isOpen == true { read() }

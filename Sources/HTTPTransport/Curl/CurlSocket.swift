@@ -23,6 +23,7 @@
     private static let reads = 4
 
     let request: Request
+    let limits: TimeLimits
     private(set) var currentRequest: Request
     private(set) var currentURL: String
     let options: WebSocketOptions
@@ -63,6 +64,7 @@
 
     init(_ request: Request, _ options: WebSocketOptions, _ receiver: SocketReceiver, loop: CurlSocketLoop) {
       (self.request, currentRequest, currentURL) = (request, request, request.url.absoluteString)
+      limits = TimeLimits(request.timeouts)
       (self.options, self.receiver, self.loop) = (options, receiver, loop)
     }
 
@@ -241,7 +243,8 @@
       case .unresponsive:
         fail(
           .timeout,
-          "\(hostAndPort) did not respond to a ping within \(options.pongTimeout) s (WebSocketOptions.pongTimeout)")
+          "\(hostAndPort) did not respond to a ping within \(options.pongTimeout.text) (WebSocketOptions.pongTimeout)"
+        )
       }
     }
 

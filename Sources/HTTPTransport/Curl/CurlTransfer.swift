@@ -63,7 +63,7 @@
       self.loop = loop
       priority = request.chosenOptions?.value.priority ?? .normal
       super.init(request, progress: progress, receiver: receiver, completion: completion)
-      totalDeadline = Deadline.after(request.timeouts.total, from: submittedAt)
+      totalDeadline = Deadline.after(limits.total, from: submittedAt)
     }
 
     override func follow(_ next: Request, _ trail: RedirectTrail) {
@@ -123,7 +123,7 @@
     /// The measurements of a transfer without a handle: the wait, and the redirects so far.
     var metricsWithoutHandle: TransferMetrics {
       let now = Deadline.now()
-      func since(_ start: UInt64, _ end: UInt64) -> Double { end > start ? Double(end - start) / 1e9 : 0 }
+      func since(_ start: UInt64, _ end: UInt64) -> Duration { end > start ? .nanoseconds(end - start) : .zero }
       return TransferMetrics(
         queued: since(submittedAt, startedAt ?? now), total: since(submittedAt, now),
         redirects: trail.redirects.count)

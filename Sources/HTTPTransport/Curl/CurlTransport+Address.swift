@@ -2,29 +2,10 @@
   import CLibcurl
   import PortableFoundation
 
-  extension CurlTransport {
-    /// An address that replaces a URL's host (`Configuration.addresses`).
-    ///
-    /// Everything else still follows the URL: the `Host` field, the name in the server's certificate, pins, cookies and
-    /// connection limits.
-    public enum Address: Sendable, Hashable {
-      /// A host name or an IP address, and a port from 1 to 65535; `nil` for the port of the URL.
-      ///
-      /// If an HTTP proxy is set, the transport requests a tunnel to this address from it.
-      case host(String, port: Int? = nil)
-      /// The path of a Unix domain socket, of at most 107 bytes.
-      ///
-      /// The connection bypasses proxies and name lookup, and uses TLS if the URL is `https`.
-      /// `Configuration.maxRequestsPerConnection` is enforced while there is a single connection to the path. A redirect
-      /// from another origin to this host fails with `redirect`.
-      case unixSocket(path: String)
-    }
-  }
-
   extension CurlTransport.Configuration {
     /// The addresses by host, and by host and port; the latter take precedence.
     struct Directory {
-      private var addresses: [String: CurlTransport.Address] = [:]
+      private var addresses: [String: AddressOverride] = [:]
 
       var isEmpty: Bool { addresses.isEmpty }
 
@@ -33,7 +14,7 @@
       /// Creates a directory from `Configuration.addresses`.
       ///
       /// - Throws: `NetworkError` of kind `invalidRequest` that names the invalid host or address.
-      init(_ addresses: [String: CurlTransport.Address]) throws(NetworkError) {
+      init(_ addresses: [String: AddressOverride]) throws(NetworkError) {
         for (place, address) in addresses {
           guard let key = Self.key(place) else {
             throw Self.failure(
@@ -47,8 +28,8 @@
         }
       }
 
-      func address(of url: URL) -> CurlTransport.Address? {
-        guard !isEmpty, let host = CurlTransport.TLS.pinnedHost(url) else { return nil }
+      func address(of url: URL) -> AddressOverride? {
+        guard !isEmpty, let host = HostSpelling.host(of: url) else { return nil }
         return addresses[Self.key(host, url.portInUse)] ?? addresses[host]
       }
 
@@ -63,7 +44,7 @@
       }
 
       func isUnixSocket(_ url: URL) -> Bool {
-        if case .unixSocket = address(of: url) { true } else { false }
+        if case .unixSocket = address(of: url)?.kind { true } else { false }
       }
 
       private static func failure(_ reason: String) -> NetworkError {
@@ -75,17 +56,17 @@
       }
 
       private static func key(_ place: String) -> String? {
-        if let host = CurlTransport.TLS.plainHost(place) { return host }
+        if let host = HostSpelling.normalized(place) { return host }
         guard let colon = place.lastIndex(of: ":"), let port = Int(place[place.index(after: colon)...]),
-          (1...65535).contains(port), let host = CurlTransport.TLS.plainHost(String(place[..<colon]))
+          (1...65535).contains(port), let host = HostSpelling.normalized(String(place[..<colon]))
         else { return nil }
         return key(host, port)
       }
 
-      private static func problem(of address: CurlTransport.Address) -> String? {
-        switch address {
+      private static func problem(of address: AddressOverride) -> String? {
+        switch address.kind {
         case .host(let host, let port):
-          if CurlTransport.TLS.plainHost(host) == nil {
+          if HostSpelling.normalized(host) == nil {
             return "is \(host.debugDescription), which is not a valid host; use a name or an IP address without a port"
           }
           return port.flatMap { (1...65535).contains($0) ? nil : "has the port \($0); use one from 1 to 65535" }
@@ -99,10 +80,10 @@
     }
   }
 
-  extension CurlTransport.Address {
+  extension AddressOverride {
     /// The address, in the form used in errors.
     var text: String {
-      switch self {
+      switch kind {
       case .host(let host, let port): port.map { CurlHandle.hostAndPort(host, $0) } ?? host
       case .unixSocket(let path): path
       }
@@ -115,7 +96,7 @@
       address = configuration.directory.address(of: url)
       guard let address else { return }
       settings.needsReset = true
-      switch address {
+      switch address.kind {
       case .host(let host, let port):
         // The empty host and port match any URL.
         let text = "::\(host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host):\(port.map(String.init) ?? "")"

@@ -4,10 +4,11 @@
   extension CurlTransport {
     /// The settings of the transport. The defaults suit a JSON client.
     public struct Configuration: Sendable {
-      /// The settings of TLS.
-      public var tls: TLS
+      /// The settings of TLS. Some TLS libraries of libcurl lack a setting, such as pins; requests then fail with `tls`
+      /// before anything is sent.
+      public var tls: TLSOptions
       /// The proxy for all requests.
-      public var proxy: Proxy
+      public var proxy: ProxyOptions
       /// The maximum number of connections to one host and port; further requests wait. With HTTP/2, up to 100 requests
       /// share one connection.
       ///
@@ -24,10 +25,10 @@
       /// far above the usual JSON: decoded models use up to ten times the memory of their text, so a decompression bomb
       /// of a few kilobytes must end before that fills the memory.
       public var maxBodySize: Int
-      /// The maximum time in seconds, rounded up, for which an idle connection is kept for reuse. The default, 55 s, is
-      /// below the 60 to 75 s after which many servers and load balancers close it. With libcurl's default of 118 s,
-      /// requests would use connections that are being closed.
-      public var maxIdleTime: Double
+      /// The maximum time, rounded up to seconds, for which an idle connection is kept for reuse; more than zero. The
+      /// default, 55 s, is below the 60 to 75 s after which many servers and load balancers close it. With libcurl's
+      /// default of 118 s, requests would use connections that are being closed.
+      public var maxIdleTime: Duration
       /// The maximum number of requests on one HTTP/1.1 connection, at least 1; `nil` for no limit. A shared HTTP/2
       /// connection is closed when it has served that many requests and all of them have ended.
       public var maxRequestsPerConnection: Int?
@@ -35,15 +36,16 @@
       /// address, with or without a port: `api.example.com`, `api.example.com:8443`, `[::1]:8080`.
       ///
       /// The addresses also apply to redirects and WebSockets.
-      public var addresses: [String: Address]
+      public var addresses: [String: AddressOverride]
       /// The `addresses` in a form for lookups.
       var directory = Directory()
 
       /// Creates a configuration. See the properties for the defaults.
       public init(
-        tls: TLS = TLS(), proxy: Proxy = .none, maxConnectionsPerHost: Int = 64, maxConnections: Int = 256,
-        maxBodySize: Int = 32 << 20, maxIdleTime: Double = 55, maxRequestsPerConnection: Int? = nil,
-        addresses: [String: Address] = [:]
+        tls: TLSOptions = TLSOptions(), proxy: ProxyOptions = .none, maxConnectionsPerHost: Int = 64,
+        maxConnections: Int = 256,
+        maxBodySize: Int = 32 << 20, maxIdleTime: Duration = .seconds(55), maxRequestsPerConnection: Int? = nil,
+        addresses: [String: AddressOverride] = [:]
       ) {
         self.tls = tls
         self.proxy = proxy
@@ -56,7 +58,7 @@
       }
 
       /// The `maxIdleTime` in the unit of libcurl.
-      var idleSeconds: Int { Int(Swift.min(Swift.max(1, maxIdleTime.rounded(.up)), 1e6)) }
+      var idleSeconds: Int { Int(Swift.min(Swift.max(1, maxIdleTime.inSeconds.rounded(.up)), 1e6)) }
     }
   }
 
@@ -64,6 +66,11 @@
     /// The error of an invalid configuration, or `nil`.
     var failure: NetworkError? {
       if let failure = tls.failure { return failure }
+      if case .pem = tls.trust.kind, !CurlLibrary.isAtLeast(0x07_4d00) {
+        return NetworkError(
+          kind: .tls,
+          reason: "in-memory certificates require libcurl 7.77 or later; set a file in TLSOptions.trust")
+      }
       for (name, value) in [("maxConnectionsPerHost", maxConnectionsPerHost), ("maxConnections", maxConnections)]
       where value < 1 {
         return invalid("Configuration.\(name) is \(value), which prevents all requests; set at least 1")
@@ -76,8 +83,8 @@
           "Configuration.maxRequestsPerConnection requires libcurl 7.80 or later; update libcurl, or remove the limit")
       }
       if maxBodySize < 0 { return invalid("Configuration.maxBodySize is \(maxBodySize); set 0 or more bytes") }
-      guard maxIdleTime > 0 else {
-        return invalid("Configuration.maxIdleTime is \(maxIdleTime); set a positive number of seconds")
+      guard maxIdleTime > .zero else {
+        return invalid("Configuration.maxIdleTime is \(maxIdleTime.text); set a positive duration")
       }
       return proxy.failure
     }

@@ -16,8 +16,8 @@ struct SocketProtocol {
     case unresponsive
   }
 
-  /// The time in seconds that the server has for its close frame.
-  static let closePatience = 5.0
+  /// The time in nanoseconds that the server has for its close frame.
+  static let closePatience: UInt64 = 5_000_000_000
   /// The number of unsent bytes above which only the latest ping receives a pong (§5.5.3).
   private static let pongLimit = 1 << 16
   /// The minimum size of a message that is worth compressing.
@@ -28,6 +28,8 @@ struct SocketProtocol {
   private enum State { case open, closing, closed }
 
   private let options: WebSocketOptions
+  private let pingInterval: UInt64
+  private let pongTimeout: UInt64
   private let compressor: (any SocketCompressor)?
   private var state = State.open
   private var random = SystemRandomNumberGenerator()
@@ -51,6 +53,7 @@ struct SocketProtocol {
 
   init(_ options: WebSocketOptions, compressor: (any SocketCompressor)? = nil, at now: UInt64) {
     (self.options, self.compressor, lastInput) = (options, compressor, now)
+    (pingInterval, pongTimeout) = (Deadline.span(options.pingInterval), Deadline.span(options.pongTimeout))
   }
 
   /// Whether messages can be sent.
@@ -119,8 +122,8 @@ struct SocketProtocol {
     case .closed: Deadline.never
     case .closing: Deadline.after(Self.closePatience, from: closeSentAt)
     case .open:
-      pingSentAt.map { Deadline.after(options.pongTimeout, from: $0) }
-        ?? Deadline.after(options.pingInterval, from: lastInput)
+      pingSentAt.map { Deadline.after(pongTimeout, from: $0) }
+        ?? Deadline.after(pingInterval, from: lastInput)
     }
   }
 

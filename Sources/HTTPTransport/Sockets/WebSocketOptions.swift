@@ -5,12 +5,14 @@ public struct WebSocketOptions: Sendable, Hashable {
   /// The maximum number of bytes in a message after decompression. A larger message closes the socket with 1009 and
   /// fails it with `tooLarge`. The default, 1 MB, is far larger than messages of chats and feeds.
   public var maxMessageSize: Int
-  /// The time in seconds without received data after which the client sends a ping; 0 disables pings. The default, 30
-  /// s, is below the 60 s after which many proxies close an idle connection.
-  public var pingInterval: Double
-  /// The time in seconds that the server has to send anything after a ping; 0 disables the limit. When it is exceeded,
-  /// the socket fails with `timeout`. The default is 15 s, as for `Timeouts.idle`.
-  public var pongTimeout: Double
+  /// The time without received data after which the client sends a ping; `nil` for no pings. The default, 30 s, is
+  /// below the 60 s after which many proxies close an idle connection. An interval of zero or less fails the socket with
+  /// `invalidRequest`.
+  public var pingInterval: Duration?
+  /// The time that the server has to send anything after a ping; `nil` for no limit. When it is exceeded, the socket
+  /// fails with `timeout`. The default is 15 s, as for `Timeouts.idle`. A limit of zero or less fails the socket with
+  /// `invalidRequest`.
+  public var pongTimeout: Duration?
   /// Whether the client offers compression (permessage-deflate, RFC 7692). The default is `false`.
   ///
   /// Compression takes about 300 KB of memory for each socket and applies to messages of 64 bytes and more. It requires
@@ -20,8 +22,8 @@ public struct WebSocketOptions: Sendable, Hashable {
 
   /// Creates options. See the properties for the defaults.
   public init(
-    subprotocols: [String] = [], maxMessageSize: Int = 1 << 20, pingInterval: Double = 30, pongTimeout: Double = 15,
-    compression: Bool = false
+    subprotocols: [String] = [], maxMessageSize: Int = 1 << 20, pingInterval: Duration? = .seconds(30),
+    pongTimeout: Duration? = .seconds(15), compression: Bool = false
   ) {
     self.subprotocols = subprotocols
     self.maxMessageSize = maxMessageSize
@@ -39,8 +41,10 @@ public struct WebSocketOptions: Sendable, Hashable {
       if subprotocols[..<index].contains(name) { return "the subprotocol \(name) is offered twice; remove one" }
     }
     if maxMessageSize < 0 { return "WebSocketOptions.maxMessageSize is \(maxMessageSize); set 0 or more bytes" }
-    for (name, value) in [("pingInterval", pingInterval), ("pongTimeout", pongTimeout)] where !(value >= 0) {
-      return "WebSocketOptions.\(name) is \(value); set a positive number of seconds, or 0 to disable it"
+    for (name, value) in [("pingInterval", pingInterval), ("pongTimeout", pongTimeout)] {
+      if let value, value <= .zero {
+        return "WebSocketOptions.\(name) is \(value.text); set a positive duration, or nil to disable it"
+      }
     }
     return nil
   }

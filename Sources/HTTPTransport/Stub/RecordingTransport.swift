@@ -14,15 +14,19 @@ import Streams
 /// The recording keeps all earlier calls.
 public final class RecordingTransport: Transport {
   /// The choice between requests that are sent and recorded, and requests that are played back.
-  public enum Mode: Sendable, Hashable {
+  public struct Mode: Sendable, Hashable {
+    private enum Kind { case all, append, once, strict }
+
+    private let kind: Kind
+
     /// Sends and records all requests. Appends to an existing file.
-    case all
+    public static let all = Mode(kind: .all)
     /// Plays back requests that are in the recording. Sends and records all other requests.
-    case append
+    public static let append = Mode(kind: .append)
     /// Sends and records all requests if the file does not exist. Otherwise plays all back, as in `strict`.
-    case once
+    public static let once = Mode(kind: .once)
     /// Plays back all requests. A request that is not in the recording fails.
-    case strict
+    public static let strict = Mode(kind: .strict)
   }
 
   private let base: any Transport

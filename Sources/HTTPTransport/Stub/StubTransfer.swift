@@ -78,7 +78,7 @@ final class StubTransfer: StreamControl {
       }
       guard isStreamed, case .success(let response) = result else { return finish(result) }
       begin(response)
-      deliver(response.body.isEmpty ? [] : [response.body], every: 0) { result }
+      deliver(response.body.isEmpty ? [] : [response.body], every: .zero) { result }
     }
   }
 
@@ -88,12 +88,12 @@ final class StubTransfer: StreamControl {
   private func begin(_ response: Response) { current?.receiver?.head(response.withoutBody) }
 
   private func deliver(
-    _ chunks: ArraySlice<Data>, every interval: Double,
+    _ chunks: ArraySlice<Data>, every interval: Duration,
     then result: @escaping @Sendable () -> Result<Response, NetworkError>
   ) {
     // A loop, because a recursive call for each chunk would exhaust the stack.
     var rest = chunks
-    while interval <= 0, let first = rest.popFirst() {
+    while interval <= .zero, let first = rest.popFirst() {
       guard emit(first, before: rest, every: interval, then: result) else { return }
     }
     guard let first = rest.first else { return finish(result().map(\.withoutBody)) }
@@ -104,7 +104,7 @@ final class StubTransfer: StreamControl {
 
   /// Returns `true` if `rest` may follow immediately.
   private func emit(
-    _ chunk: Data, before rest: ArraySlice<Data>, every interval: Double,
+    _ chunk: Data, before rest: ArraySlice<Data>, every interval: Duration,
     then result: @escaping @Sendable () -> Result<Response, NetworkError>
   ) -> Bool {
     guard let receiver = current?.receiver else { return false }
@@ -114,9 +114,9 @@ final class StubTransfer: StreamControl {
     return state.withLock { $0.next.take() } != nil
   }
 
-  private func after(_ seconds: Double, _ action: @escaping @Sendable () -> Void) {
-    if seconds > 0 {
-      timer.disposable = scheduler.scheduleRelative(.seconds(seconds), action)
+  private func after(_ delay: Duration, _ action: @escaping @Sendable () -> Void) {
+    if delay > .zero {
+      timer.disposable = scheduler.scheduleRelative(delay, action)
     } else {
       action()
     }

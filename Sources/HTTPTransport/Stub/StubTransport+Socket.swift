@@ -6,20 +6,20 @@ extension StubTransport {
   ///
   /// ```swift
   /// let stub = StubTransport([
-  ///   .init(.get, "/chat", .socket(.init([.message(.text("hi"), after: 1)]) { [.message($0)] }))
+  ///   .init(.get, "/chat", .socket(.init([.message(.text("hi"), after: .seconds(1))]) { [.message($0)] }))
   /// ])
   /// ```
   public struct SocketScript: Sendable {
     /// A step of the server.
     public enum Step: Sendable {
-      /// Sends a message, `after` seconds after the previous step.
-      case message(SocketMessage, after: Double = 0)
+      /// Sends a message, `after` that time since the previous step.
+      case message(SocketMessage, after: Duration = .zero)
       /// Closes the socket.
-      case close(CloseCode, reason: String = "", after: Double = 0)
+      case close(CloseCode, reason: String = "", after: Duration = .zero)
       /// Breaks the connection, so that the socket fails with an error of this kind.
-      case failure(NetworkError.Kind, after: Double = 0)
+      case failure(NetworkError.Kind, after: Duration = .zero)
 
-      var delay: Double {
+      var delay: Duration {
         switch self {
         case .message(_, let delay), .close(_, _, let delay), .failure(_, let delay): delay
         }
@@ -38,9 +38,9 @@ extension StubTransport {
 }
 
 extension StubTransport.StubbedResponse {
-  /// Returns a WebSocket that plays `script`. It opens after `delay` seconds, with `headers` in the response.
+  /// Returns a WebSocket that plays `script`. It opens after `delay`, with `headers` in the response.
   public static func socket(
-    _ script: StubTransport.SocketScript, headers: HTTPHeaders = [:], after delay: Double = 0
+    _ script: StubTransport.SocketScript, headers: HTTPHeaders = [:], after delay: Duration = .zero
   ) -> StubTransport.StubbedResponse {
     var stubbed = response(status: 101, headers: headers, after: delay)
     stubbed.socket = script
@@ -152,9 +152,9 @@ final class StubSocket: SocketControl {
     }
   }
 
-  private func after(_ seconds: Double, _ action: @escaping @Sendable () -> Void) {
-    if seconds > 0 {
-      _ = timers.insert(scheduler.scheduleRelative(.seconds(seconds), action))
+  private func after(_ delay: Duration, _ action: @escaping @Sendable () -> Void) {
+    if delay > .zero {
+      _ = timers.insert(scheduler.scheduleRelative(delay, action))
     } else {
       action()
     }

@@ -7,63 +7,65 @@ extension StubTransport {
     var result: @Sendable (Request) -> Result<Response, NetworkError>
     /// The head of a streamed response, which is delivered even if the response then fails.
     var head: (@Sendable (Request) -> Response)?
-    /// The time in seconds from the request, or the last report, to the result.
-    var delay: Double
+    /// The time from the request, or the last report, to the result.
+    var delay: Duration
     var reports: [TransferProgress] = []
-    /// The time in seconds before each report.
-    var interval: Double = 0
-    /// The chunks of a streamed response, each `interval` seconds after the previous one.
+    /// The time before each report.
+    var interval = Duration.zero
+    /// The chunks of a streamed response, each `interval` after the previous one.
     var chunks: [Data]?
     /// The script of the server, if the response opens a socket.
     var socket: SocketScript?
     private var turns: Turns?
 
-    init(delay: Double, result: @escaping @Sendable (Request) -> Result<Response, NetworkError>) {
+    init(delay: Duration, result: @escaping @Sendable (Request) -> Result<Response, NetworkError>) {
       self.result = result
       self.delay = delay
     }
 
-    /// Returns a response with `status`, `headers`, `body` and `redirects`, delivered after `delay` seconds.
+    /// Returns a response with `status`, `headers`, `body` and `redirects`, delivered after `delay`.
     public static func response(
       status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data(), redirects: [Redirect] = [],
-      after delay: Double = 0
+      after delay: Duration = .zero
     ) -> StubbedResponse {
       StubbedResponse(delay: delay) {
         .success(Response(request: $0, status: status, headers: headers, body: body, redirects: redirects))
       }
     }
 
-    /// Returns a JSON response, delivered after `delay` seconds.
-    public static func json(_ text: String, status: Int = 200, after delay: Double = 0) -> StubbedResponse {
+    /// Returns a JSON response, delivered after `delay`.
+    public static func json(_ text: String, status: Int = 200, after delay: Duration = .zero) -> StubbedResponse {
       response(status: status, headers: ["Content-Type": "application/json"], body: Data(text.utf8), after: delay)
     }
 
-    /// Returns an error of `kind`, delivered after `delay` seconds. The error contains the request.
+    /// Returns an error of `kind`, delivered after `delay`. The error contains the request.
     public static func failure(
-      _ kind: NetworkError.Kind, reason: String = "stubbed failure", after delay: Double = 0
+      _ kind: NetworkError.Kind, reason: String = "stubbed failure", after delay: Duration = .zero
     ) -> StubbedResponse {
       StubbedResponse(delay: delay) { .failure(NetworkError(kind: kind, reason: reason, request: $0)) }
     }
 
     /// A response that never arrives. The request ends when the caller cancels it.
     public static var never: StubbedResponse {
-      StubbedResponse(delay: 1e9) { .failure(NetworkError(kind: .timeout, reason: "", request: $0)) }
+      StubbedResponse(delay: .seconds(1_000_000_000)) {
+        .failure(NetworkError(kind: .timeout, reason: "", request: $0))
+      }
     }
 
-    /// Returns a response whose body arrives in `chunks`, each `interval` seconds after the previous one, followed by
+    /// Returns a response whose body arrives in `chunks`, each `interval` after the previous one, followed by
     /// its end or an error.
     ///
     /// The head arrives immediately. A caller that does not stream the response receives it after the last chunk.
     public static func chunks(
-      _ chunks: [Data], every interval: Double = 0, status: Int = 200, headers: HTTPHeaders = [:],
+      _ chunks: [Data], every interval: Duration = .zero, status: Int = 200, headers: HTTPHeaders = [:],
       failing kind: NetworkError.Kind? = nil
     ) -> StubbedResponse {
       let whole = Data(chunks.joined())
       var stubbed =
         if let kind {
-          failure(kind, after: interval * Double(chunks.count))
+          failure(kind, after: interval * chunks.count)
         } else {
-          response(status: status, headers: headers, body: whole, after: interval * Double(chunks.count))
+          response(status: status, headers: headers, body: whole, after: interval * chunks.count)
         }
       stubbed.head = { Response(request: $0, status: status, headers: headers) }
       stubbed.chunks = chunks
@@ -79,8 +81,8 @@ extension StubTransport {
       return stubbed
     }
 
-    /// Returns the response with progress reports before its result, each `interval` seconds after the previous one.
-    public func reporting(_ progress: [TransferProgress], every interval: Double = 0) -> StubbedResponse {
+    /// Returns the response with progress reports before its result, each `interval` after the previous one.
+    public func reporting(_ progress: [TransferProgress], every interval: Duration = .zero) -> StubbedResponse {
       var copy = self
       copy.reports = progress
       copy.interval = interval

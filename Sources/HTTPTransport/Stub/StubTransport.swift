@@ -6,7 +6,7 @@ import Streams
 /// ```swift
 /// let stub = StubTransport([
 ///   .init(.get, "/user/7", .json(#"{"id":7}"#)),
-///   .init(.post, "/like", .sequence([.failure(.timeout), .json(#"{"code":200}"#, after: 2)])),
+///   .init(.post, "/like", .sequence([.failure(.timeout), .json(#"{"code":200}"#, after: .seconds(2))])),
 /// ])
 /// ```
 /// Completions are called on `scheduler`, never from within `send`.

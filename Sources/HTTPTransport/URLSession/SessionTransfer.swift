@@ -116,7 +116,7 @@
 
     private var metrics: TransferMetrics {
       TransferMetrics(
-        total: Double(Deadline.now() - submittedAt) / 1e9, bytesSent: sent, bytesReceived: Int64(received),
+        total: .nanoseconds(Deadline.now() - submittedAt), bytesSent: sent, bytesReceived: Int64(received),
         redirects: trail.redirects.count)
     }
 
@@ -133,18 +133,21 @@
 
     /// Returns the error of a limit that has expired at `now`; otherwise `nil`, and the time of the next check.
     func limit(at now: UInt64) -> (reached: NetworkError?, next: UInt64) {
-      let limits = request.timeouts
       // The session does not report when the connection is established, so a missing limit for one phase disables both.
-      let isLimited = response != nil || limits.connect > 0
-      let silence = isLimited && limits.idle > 0 ? limits.idle + (response == nil ? limits.connect : 0) : 0
+      let silence = response == nil ? Deadline.after(limits.connect, from: limits.idle) : limits.idle
       let total = Deadline.after(limits.total, from: submittedAt)
-      let idle = Deadline.after(spooler == nil ? silence : 0, from: gate?.isPaused == true ? now : lastActivity)
+      let idle = Deadline.after(
+        spooler == nil ? silence : Deadline.never, from: gate?.isPaused == true ? now : lastActivity)
       if now >= total {
-        return (timeout("did not complete the response within \(limits.total) s (Timeouts.total)"), total)
+        return (
+          timeout(
+            "did not complete the response within \(request.timeouts.total.text) (Timeouts.total)"),
+          total
+        )
       }
       if now >= idle {
         let name = response == nil ? "Timeouts.connect + Timeouts.idle" : "Timeouts.idle"
-        return (timeout("sent no data for \(silence) s (\(name))"), idle)
+        return (timeout("sent no data for \(Duration.nanoseconds(silence).text) (\(name))"), idle)
       }
       return (nil, Swift.min(total, idle))
     }

@@ -69,7 +69,7 @@
         guard !self.hasClosed else { return }
         self.hasClosed = true
         self.task?.cancel(with: Self.code(code), reason: code.mayBeSent ? Data(reason.utf8.prefix(123)) : nil)
-        self.after(SocketProtocol.closePatience) { $0.finish(.success(SocketClose(code: .abnormal))) }
+        self.after(Double(SocketProtocol.closePatience) / 1e9) { $0.finish(.success(SocketClose(code: .abnormal))) }
         self.receive()
       }
     }
@@ -103,11 +103,11 @@
       operations.maxConcurrentOperationCount = 1
       operations.underlyingQueue = queue
       session = URLSession(configuration: configuration, delegate: self, delegateQueue: operations)
-      if request.timeouts.total > 0 {
-        queue.asyncAfter(deadline: .now() + request.timeouts.total) { [weak self] in
+      if let limit = request.timeouts.total {
+        queue.asyncAfter(deadline: .now() + limit.dispatchSeconds) { [weak self] in
           guard let self, !self.isOpen else { return }
-          let limit = self.request.timeouts.total
-          self.finish(.failure(self.error(.timeout, "the socket was not opened within \(limit) s (Timeouts.total)")))
+          self.finish(
+            .failure(self.error(.timeout, "the socket was not opened within \(limit.text) (Timeouts.total)")))
         }
       }
       start()
@@ -122,7 +122,11 @@
         return finish(.failure(error(.invalidRequest, "the URL \(url) is not valid")))
       }
       var native = URLRequest(url: socketURL)
-      native.timeoutInterval = request.timeouts.idle > 0 ? request.timeouts.idle + request.timeouts.connect : 1e9
+      if let idle = request.timeouts.idle, let connect = request.timeouts.connect {
+        native.timeoutInterval = min(idle.inSeconds + connect.inSeconds, 1e9)
+      } else {
+        native.timeoutInterval = 1e9
+      }
       for field in currentRequest.headers { native.addValue(field.value, forHTTPHeaderField: field.name) }
       cookiesSent = currentRequest.jarCookies
       if let cookiesSent { native.setValue(cookiesSent, forHTTPHeaderField: "Cookie") }
@@ -172,8 +176,8 @@
     }
 
     private var silenceLimit: UInt64 {
-      pingSentAt.map { Deadline.after(options.pongTimeout, from: $0) }
-        ?? Deadline.after(options.pingInterval, from: lastInput)
+      pingSentAt.map { Deadline.after(Deadline.span(options.pongTimeout), from: $0) }
+        ?? Deadline.after(Deadline.span(options.pingInterval), from: lastInput)
     }
 
     /// Starts the timer unless it runs. It checks the limit again when it fires, because thousands of messages may
@@ -204,7 +208,10 @@
       // While the client is paused, missing data from the server is not an error.
       if gate.isPaused { return touch() }
       finish(
-        .failure(error(.timeout, "no pong arrived within \(options.pongTimeout) s (WebSocketOptions.pongTimeout)")))
+        .failure(
+          error(
+            .timeout,
+            "no pong arrived within \(options.pongTimeout.text) (WebSocketOptions.pongTimeout)")))
     }
 
     private func after(_ seconds: Double, _ action: @escaping @Sendable (URLSessionSocket) -> Void) {

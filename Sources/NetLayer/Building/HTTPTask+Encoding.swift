@@ -28,7 +28,7 @@ struct TaskEncoder {
   ///
   /// - Throws: `NetworkError` of kind `encoding`, or the error of a custom encoder.
   func encode(into request: inout Request) throws {
-    switch task {
+    switch task.kind {
     case .plain:
       try encode(common, nil, into: &request)
     case .data(let data, let contentType):
@@ -64,7 +64,7 @@ struct TaskEncoder {
   /// Returns the sorted names and values for a signer, without content that has no names, such as a JSON array.
   func pairs(for method: HTTPMethod) throws -> [(name: String, value: String)] {
     let pairs: [(name: String, value: String)]
-    switch task {
+    switch task.kind {
     case .plain: pairs = try named(common, as: conventions.encoder(nil, for: method))
     case .data, .upload, .stream, .lines: pairs = try named(common)
     case .parameters(let own, let encoding), .download(_, let own, let encoding):

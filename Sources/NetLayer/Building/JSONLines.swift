@@ -12,9 +12,9 @@ import PortableFoundation
 public struct JSONLines: Sendable {
   typealias Encode = @Sendable (any Sendable & Encodable) throws -> Data
 
-  /// The maximum time in seconds that the transport waits for the next element; 0 disables the limit. See
+  /// The maximum time that the transport waits for the next element; `nil`, the default, for no limit. See
   /// `Request.BodyStream.chunkTimeout`.
-  public var elementTimeout: Double = 0
+  public var elementTimeout: Duration?
   private let make: @Sendable (@escaping Encode) -> Request.BodyStream
 
   /// Creates a body from a sequence that can be iterated once. A retry or a redirect that needs the body again fails

@@ -8,59 +8,88 @@ import PortableFoundation
 /// decoders read as a space.
 public struct URLParameterEncoder: ParameterEncoder {
   /// A destination of the pairs.
-  public enum Destination: Sendable {
+  public struct Destination: Sendable, Hashable {
+    enum Kind { case methodDependent, query, body }
+
+    let kind: Kind
+
     /// The query for GET, HEAD, DELETE and TRACE, else the body.
-    case methodDependent
+    public static let methodDependent = Destination(kind: .methodDependent)
     /// The query.
-    case query
+    public static let query = Destination(kind: .query)
     /// The body, as `application/x-www-form-urlencoded`.
-    case body
+    public static let body = Destination(kind: .body)
   }
 
   /// A format of the names of array elements.
-  public enum ArrayStyle: Sendable {
+  public struct ArrayStyle: Sendable {
+    enum Kind: Sendable {
+      case brackets, repeated, indexed
+      case custom(@Sendable (String, Int) -> String)
+    }
+
+    let kind: Kind
+
     /// Brackets: `ids[]=1&ids[]=2`.
-    case brackets
+    public static let brackets = ArrayStyle(kind: .brackets)
     /// The repeated name: `ids=1&ids=2`.
-    case repeated
+    public static let repeated = ArrayStyle(kind: .repeated)
     /// Brackets with an index: `ids[0]=1&ids[1]=2`.
-    case indexed
+    public static let indexed = ArrayStyle(kind: .indexed)
     /// The name that the closure returns for a name and an index.
-    case custom(@Sendable (String, Int) -> String)
+    public static func custom(_ name: @escaping @Sendable (String, Int) -> String) -> ArrayStyle {
+      ArrayStyle(kind: .custom(name))
+    }
   }
 
   /// A format of the names of object members.
-  public enum ObjectStyle: Sendable {
+  public struct ObjectStyle: Sendable, Hashable {
+    enum Kind { case brackets, dots }
+
+    let kind: Kind
+
     /// Brackets: `user[name]=a`.
-    case brackets
+    public static let brackets = ObjectStyle(kind: .brackets)
     /// Dots: `user.name=a`.
-    case dots
+    public static let dots = ObjectStyle(kind: .dots)
   }
 
   /// A format of `true` and `false`.
-  public enum BoolStyle: Sendable {
+  public struct BoolStyle: Sendable, Hashable {
+    enum Kind { case numeric, literal }
+
+    let kind: Kind
+
     /// Numbers: `1` and `0`.
-    case numeric
+    public static let numeric = BoolStyle(kind: .numeric)
     /// Words: `true` and `false`.
-    case literal
+    public static let literal = BoolStyle(kind: .literal)
   }
 
   /// A format of `nil`, including optional members and array elements that are `nil`.
-  public enum NilStyle: Sendable {
+  public struct NilStyle: Sendable, Hashable {
+    enum Kind { case dropKey, empty, null }
+
+    let kind: Kind
+
     /// No pair; later array elements move up.
-    case dropKey
+    public static let dropKey = NilStyle(kind: .dropKey)
     /// An empty value: `a=`.
-    case empty
+    public static let empty = NilStyle(kind: .empty)
     /// The word null: `a=null`.
-    case null
+    public static let null = NilStyle(kind: .null)
   }
 
   /// A format of spaces.
-  public enum SpaceStyle: Sendable {
+  public struct SpaceStyle: Sendable, Hashable {
+    enum Kind { case percent, plus }
+
+    let kind: Kind
+
     /// `%20`, which every decoder understands.
-    case percent
+    public static let percent = SpaceStyle(kind: .percent)
     /// `+`, which form decoders understand.
-    case plus
+    public static let plus = SpaceStyle(kind: .plus)
   }
 
   /// The destination of the pairs.
@@ -112,7 +141,7 @@ public struct URLParameterEncoder: ParameterEncoder {
     let text = try text(of: parameters)
     guard !text.isEmpty else { return }
     let inQuery =
-      switch destination {
+      switch destination.kind {
       case .methodDependent: request.method.putsParametersInURL
       case .query: true
       case .body: false
@@ -162,14 +191,14 @@ public struct URLParameterEncoder: ParameterEncoder {
   private func write(_ value: ParameterValue, name: String, into pairs: inout [(name: String, value: String)]) {
     switch value {
     case .null:
-      switch nils {
+      switch nils.kind {
       case .dropKey: break
       case .empty: pairs.append((name, ""))
       case .null: pairs.append((name, "null"))
       }
     case .bool(let flag):
       let text =
-        switch bools {
+        switch bools.kind {
         case .numeric: flag ? "1" : "0"
         case .literal: flag ? "true" : "false"
         }
@@ -180,7 +209,7 @@ public struct URLParameterEncoder: ParameterEncoder {
       let kept = nils == .dropKey ? elements.filter { $0 != .null } : elements
       for (index, element) in kept.enumerated() {
         let elementName =
-          switch arrays {
+          switch arrays.kind {
           case .brackets: name + "[]"
           case .repeated: name
           case .indexed: "\(name)[\(index)]"
@@ -191,7 +220,7 @@ public struct URLParameterEncoder: ParameterEncoder {
     case .object(let members):
       for member in members {
         let memberName =
-          switch objects {
+          switch objects.kind {
           case .brackets: "\(name)[\(member.name)]"
           case .dots: "\(name).\(member.name)"
           }

@@ -97,16 +97,15 @@ final class CallResponses: StreamSource {
 
   /// Fails `responses` when the whole call exceeds its time limit.
   private func limited(_ responses: Observable<Response>, _ request: Request) -> Observable<Response> {
-    let limit = request.timeouts.call
-    // Ignore a limit of many years, which may exceed the range of `Duration`.
-    guard limit > 0, limit < 1e9 else { return responses }
+    // The transport rejects an invalid limit. A limit of many years may exceed the range of a scheduler.
+    guard let limit = request.timeouts.call, limit > .zero, limit < .seconds(1_000_000_000) else { return responses }
     let scheduler = network.backend.mapping as? any SchedulerType ?? ConcurrentDispatchQueueScheduler(qos: .utility)
     let name = request.isStreamed ? "Timeouts.call, or Timeouts.total for events" : "Timeouts.call"
-    let end = Observable<Int>.timer(.seconds(limit), scheduler: scheduler).map { _ in
+    let end = Observable<Int>.timer(limit, scheduler: scheduler).map { _ in
       throw NetworkError(
         kind: .timeout,
         reason:
-          "the call to \(request.url.hostAndPort) had no result after \(limit) s (\(name), including all attempts and "
+          "the call to \(request.url.hostAndPort) had no result after \(limit.text) (\(name), including all attempts and "
           + "delays); raise the limit or check the server", request: request)
     }
     return responses.takeUntil(end)
@@ -148,8 +147,8 @@ final class CallResponses: StreamSource {
 enum ResponseReception: ContextKey, Sendable {
   /// With the whole body.
   case whole
-  /// As soon as the head has arrived. `idle` replaces the backend's limit of the time without data, in seconds.
-  case streamed(idle: Double? = nil)
+  /// As soon as the head has arrived. If the body `mayBeSilent`, the backend's limit of the time without data is ignored.
+  case streamed(mayBeSilent: Bool)
   case webSocket(WebSocketOptions)
 
   @usableFromInline static var defaultValue: ResponseReception { .whole }
@@ -159,15 +158,15 @@ enum ResponseReception: ContextKey, Sendable {
     case .whole:
       // The request of a streamed response may be sent again.
       if request.isStreamed { request.context[ResponseReception.self] = .whole }
-    case .streamed(let idle):
+    case .streamed(let mayBeSilent):
       request.context[ResponseReception.self] = self
-      if let idle {
-        request.timeouts.idle = idle
+      if mayBeSilent {
+        request.timeouts.idle = nil
         // Without an idle limit, a server that never responds would not be noticed.
-        if request.timeouts.call <= 0 { request.timeouts.call = request.timeouts.total }
+        request.timeouts.call = request.timeouts.call ?? request.timeouts.total
       }
       // A stream may last forever; only the idle limit or its reader ends it.
-      request.timeouts.total = 0
+      request.timeouts.total = nil
     case .webSocket:
       request.context[ResponseReception.self] = self
     }

@@ -7,7 +7,8 @@ extension Endpoint {
   public func query(_ parameters: Parameters) -> Call<Output> { changed { $0.add(query: parameters) } }
 
   /// Returns the call with a time limit for an attempt, from the start to the last byte (`Timeouts.total`). The limit
-  /// does not apply to streamed bodies and downloads.
+  /// does not apply to streamed bodies and downloads. A limit of zero or less, such as the rest of a deadline that has
+  /// passed, is a limit of 1 ms.
   public func timeout(_ limit: Duration) -> Call<Output> { changed { $0.timeout = limit } }
 
   /// Returns the call with another cache policy.

@@ -28,9 +28,9 @@ extension Network {
       $0.delivery = nil
     }
     // The transport reaches its own limit first, unless it needs this thread.
-    let total = endpoint.timeout.map { $0 / .seconds(1) } ?? backend.timeouts.total
-    // Ignore a limit of many years, which may exceed the range of `Duration`.
-    let limit: Duration? = total > 0 && total < 1e9 ? .seconds(total + 1) : nil
+    let total = endpoint.timeout ?? backend.timeouts.total
+    // Without the comparison, the sum of a limit of many years could exceed the range of `Duration`.
+    let limit = total.flatMap { $0 < .seconds(1_000_000_000) ? $0 + .seconds(1) : nil }
     let results = try BlockingWait.elements(
       of: call(own).asObservable(), within: limit)
     guard let result = results?.first else {

@@ -14,8 +14,9 @@ public struct CacheOptions: Sendable {
   /// Use it for read-only calls that are sent as `POST`. Without this or a `key`, only `GET` and `HEAD` requests
   /// without a body are cached. It requires a `policy` other than `http`.
   public var includesBody: Bool
-  /// The maximum storage time in seconds; `nil` to keep the response until its space is needed.
-  public var expiry: Double?
+  /// The maximum storage time; `nil` to keep the response until its space is needed. A stored response expires
+  /// immediately after a time of zero or less.
+  public var expiry: Duration?
   /// A rule that decides whether to store a response, in addition to the backend's own rule; `nil` to apply only that
   /// rule. The closure is called on the `mapping` scheduler.
   public var allowsStorage: (@Sendable (Response) -> Bool)?
@@ -25,7 +26,7 @@ public struct CacheOptions: Sendable {
 
   /// Creates options. See the properties for the defaults.
   public init(
-    policy: CachePolicy? = nil, key: String? = nil, includesBody: Bool = false, expiry: Double? = nil,
+    policy: CachePolicy? = nil, key: String? = nil, includesBody: Bool = false, expiry: Duration? = nil,
     allowsStorage: (@Sendable (Response) -> Bool)? = nil
   ) {
     self.policy = policy
@@ -48,7 +49,7 @@ public struct CacheOptions: Sendable {
     let policy: CachePolicy?
     let key: String?
     let includesBody: Bool
-    let expiry: Double?
+    let expiry: Duration?
     let endpoint: ObjectIdentifier?
   }
 
@@ -76,22 +77,32 @@ extension Request {
 ///
 /// All policies except `http` use any stored success, regardless of the freshness that the server declares, and store
 /// every success. Responses with `no-store` are never stored.
-public enum CachePolicy: Sendable, Hashable {
+public struct CachePolicy: Sendable, Hashable {
+  enum Kind: Hashable {
+    case http, networkOnly, cacheOnly, networkElseCache
+    case cacheFirst(maxAge: Duration)
+    case cacheThenNetwork(skipsEqual: Bool)
+  }
+
+  let kind: Kind
+
   /// Follows the header fields as RFC 9111 requires: the default of a backend that has a cache.
-  case http
+  public static let http = CachePolicy(kind: .http)
   /// Always requests the server and stores the response.
-  case networkOnly
+  public static let networkOnly = CachePolicy(kind: .networkOnly)
   /// Never requests the server. Without a stored response, the call fails with an error of kind `notCached`.
-  case cacheOnly
-  /// Uses a stored response that is at most `seconds` old, else requests the server.
-  case cacheFirst(seconds: Double)
+  public static let cacheOnly = CachePolicy(kind: .cacheOnly)
+  /// Uses a stored response that is younger than `maxAge`, else requests the server. No response is younger than zero.
+  public static func cacheFirst(maxAge: Duration) -> CachePolicy { CachePolicy(kind: .cacheFirst(maxAge: maxAge)) }
   /// Emits the stored response, if there is one, then the server's response. `endpoint.cache.request()` emits both; all
   /// other calls emit only the second.
   ///
   /// If the request fails, the error follows the stored response. With `skipsEqual`, the second response is omitted if
   /// its status and body equal the first response's.
-  case cacheThenNetwork(skipsEqual: Bool = false)
+  public static func cacheThenNetwork(skipsEqual: Bool = false) -> CachePolicy {
+    CachePolicy(kind: .cacheThenNetwork(skipsEqual: skipsEqual))
+  }
   /// Requests the server; uses a stored response of any age if there is no response or its status is 500, 502, 503 or
   /// 504.
-  case networkElseCache
+  public static let networkElseCache = CachePolicy(kind: .networkElseCache)
 }

@@ -2,23 +2,38 @@ import PortableFoundation
 import Streams
 
 /// A style in which an API links its pages.
-public enum Paging: Sendable, Hashable {
+public struct Paging: Sendable, Hashable {
+  enum Kind: Hashable {
+    case link
+    case cursor(at: String, parameter: String)
+    case number(parameter: String, from: Int)
+    case offset(parameter: String, from: Int)
+  }
+
+  let kind: Kind
+
   /// Follows the URL of the `Link` field with the relation `next` (RFC 8288), as GitHub's API does.
   ///
   /// A link from `https` to `http` fails with `redirect`, unless the backend's `RedirectPolicy` allows downgrades.
-  case link
+  public static let link = Paging(kind: .link)
   /// Sends the cursor at a path of the body, such as `meta.next`, as a query parameter.
-  case cursor(at: String = "cursor", parameter: String = "cursor")
+  public static func cursor(at path: String = "cursor", parameter: String = "cursor") -> Paging {
+    Paging(kind: .cursor(at: path, parameter: parameter))
+  }
   /// Sends the number of the page, until a page is empty.
-  case number(parameter: String = "page", from: Int = 1)
+  public static func number(parameter: String = "page", from first: Int = 1) -> Paging {
+    Paging(kind: .number(parameter: parameter, from: first))
+  }
   /// Sends the number of items received so far, until a page is empty.
-  case offset(parameter: String = "offset", from: Int = 0)
+  public static func offset(parameter: String = "offset", from first: Int = 0) -> Paging {
+    Paging(kind: .offset(parameter: parameter, from: first))
+  }
 }
 
 extension Paging {
   /// Whether an empty page is the end.
   var countsItems: Bool {
-    switch self {
+    switch kind {
     case .link, .cursor: false
     case .number, .offset: true
     }
@@ -52,7 +67,7 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
   /// Returns the call for the page at `place`; `nil` for the first page.
   func call(at place: String?) throws -> CallContent {
     var call: CallContent
-    switch (paging, place) {
+    switch (paging.kind, place) {
     case (.link, let place?): call = try linked(place)
     case (.link, nil), (.cursor, nil): return first
     case (.cursor(_, let parameter), let cursor?): call = first.adding(query: [parameter: cursor])
@@ -96,7 +111,7 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
   func page(of response: Response, at place: String?) throws -> Page<Item> {
     let json = try response.common()
     var page = try json.page(of: Item.self, at: path)
-    switch paging {
+    switch paging.kind {
     case .link:
       // The origin of the requested URL, stored once: neither a redirect nor a link makes another origin the backend's
       // own.
@@ -128,7 +143,7 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
       var error = NetworkError(
         kind: .sequence, message: Messages.localized.parse,
         reason:
-          "the page at \(here) has the same items as the previous page; check the parameter names (\(paging))")
+          "the page at \(here) has the same items as the previous page; check the parameter names (\(paging.kind))")
       error.index = former.count
       throw error
     }

@@ -111,7 +111,7 @@ extension Network {
       if !id.isEmpty, !id.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) { call.headers["Last-Event-ID"] = id }
       if call.headers["Cache-Control"] == nil { call.headers["Cache-Control"] = "no-store" }
       self.avoidHTTP2(&call)
-      return self.bodies(call, accept: "text/event-stream", idle: 0, patience: reconnect.scheduler).flatMap {
+      return self.bodies(call, accept: "text/event-stream", mayBeSilent: true, patience: reconnect.scheduler).flatMap {
         streamed -> Observable<ReceivedEvent> in
         guard try session.opens(streamed.response) else { return .empty() }
         return Observable(push: { subscription, next in

@@ -65,8 +65,11 @@ extension Network {
     }
   }
 
-  func streamed(_ call: CallContent, accept: String? = nil, idle: Double? = nil) -> Single<StreamedResponse> {
-    response(to: call, accept: accept, as: .streamed(idle: idle)).map { [mapping = backend.mapping] response in
+  func streamed(
+    _ call: CallContent, accept: String? = nil, mayBeSilent: Bool = false
+  ) -> Single<StreamedResponse> {
+    response(to: call, accept: accept, as: .streamed(mayBeSilent: mayBeSilent)).map {
+      [mapping = backend.mapping] response in
       var head = response
       head.context[BodyReader.self] = nil
       guard let reader = response.context[BodyReader.self] else {
@@ -90,9 +93,10 @@ extension Network {
   ///
   /// - Parameter patience: The scheduler of a 10 s limit for the body of an error, for streams without an idle limit.
   func bodies(
-    _ call: CallContent, accept: String? = nil, idle: Double? = nil, patience: (any SchedulerType)? = nil
+    _ call: CallContent, accept: String? = nil, mayBeSilent: Bool = false, patience: (any SchedulerType)? = nil
   ) -> Observable<StreamedResponse> {
-    streamed(call, accept: accept, idle: idle).asObservable().flatMap { streamed -> Observable<StreamedResponse> in
+    streamed(call, accept: accept, mayBeSilent: mayBeSilent).asObservable().flatMap {
+      streamed -> Observable<StreamedResponse> in
       guard !streamed.response.isSuccess else { return .just(streamed) }
       return self.explained(streamed, patience).map { _ in streamed }
     }

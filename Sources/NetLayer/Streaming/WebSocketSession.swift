@@ -11,11 +11,37 @@ import Streams
 /// ```
 public final class WebSocketSession: Sendable {
   /// An event of the connection.
-  public enum Event: Sendable {
-    /// The socket is open; `onOpen` is called next.
-    case opened(Response)
-    /// The connection was lost or refused with this error. The next connection follows after the delay.
-    case reconnecting(after: Duration, NetworkError)
+  public struct Event: Sendable {
+    /// The kind of an event. A struct, so that a new kind does not break the `switch` statements of users.
+    public struct Kind: Sendable, Hashable, CustomStringConvertible {
+      private enum Known { case opened, reconnecting }
+
+      private let known: Known
+
+      /// The name of the kind.
+      public var description: String { "\(known)" }
+
+      /// The socket is open; `onOpen` is called next.
+      public static let opened = Kind(known: .opened)
+      /// The connection was lost or refused. The next connection follows after a delay.
+      public static let reconnecting = Kind(known: .reconnecting)
+    }
+
+    /// The kind of the event.
+    public let kind: Kind
+    /// The server's response of `opened`; otherwise `nil`.
+    public private(set) var response: Response?
+    /// The error of `reconnecting`; otherwise `nil`.
+    public private(set) var error: NetworkError?
+    /// The delay before the next connection of `reconnecting`; otherwise `nil`.
+    public private(set) var delay: Duration?
+
+    /// Creates the event of a socket that is open.
+    public static func opened(_ response: Response) -> Event { Event(kind: .opened, response: response) }
+    /// Creates the event of a connection that was lost or refused with `error`.
+    public static func reconnecting(after delay: Duration, _ error: NetworkError) -> Event {
+      Event(kind: .reconnecting, error: error, delay: delay)
+    }
   }
 
   /// The messages of every connection. The first subscription connects, later subscriptions share the connection, and

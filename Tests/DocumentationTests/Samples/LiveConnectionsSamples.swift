@@ -70,13 +70,15 @@ final class LiveConnectionsSamples: XCTestCase {
   func test_options() {
     let chat = Network()
     let options = WebSocketOptions(
-      subprotocols: ["chat.v2"], maxMessageSize: 4 << 20, pingInterval: 20, compression: true)
+      subprotocols: ["chat.v2"], maxMessageSize: 4 << 20, pingInterval: .seconds(20), compression: true)
     let session = chat.webSocket(.get("wss://chat.example/room"), options: options)
     withExtendedLifetime(session) {}
   }
 
   func test_aScript() {
-    let script = StubTransport.SocketScript([.message(.text("AAPL 150"), after: 1), .close(.goingAway, after: 2)])
+    let script = StubTransport.SocketScript([
+      .message(.text("AAPL 150"), after: .seconds(1)), .close(.goingAway, after: .seconds(2)),
+    ])
     let stub = StubTransport([.init(.get, "/prices", .socket(script))], on: TestScheduler())
     withExtendedLifetime(stub) {}
   }

@@ -6,7 +6,7 @@ import XCTest
 
 private final class Durations: Sendable {
   let all = Locked([[String: JSON]]())
-  func record(_ seconds: Double, _ attributes: [String: JSON]) { all.withLock { $0.append(attributes) } }
+  func record(_ duration: Duration, _ attributes: [String: JSON]) { all.withLock { $0.append(attributes) } }
 }
 
 /// Runs the samples of the guide on logging and tracing.
@@ -42,9 +42,9 @@ final class LoggingSamples: XCTestCase {
   func test_measuring() async throws {
     let durations = Durations()
     let monitor = EventMonitor { event in
-      guard case .received(let response, let seconds) = event else { return }
+      guard let response = event.response, let duration = event.duration else { return }
       let attributes = event.attributes()
-      durations.record(seconds, attributes)
+      durations.record(duration, attributes)
       if response.status >= 500 { print("failed:", attributes["url.full"]?.string ?? "") }
     }
     let server = try LoopbackServer { _ in .json("{}") }

@@ -56,7 +56,7 @@ struct SendRecording: Endpoint {
   var method: HTTPMethod { .post }
   var task: HTTPTask {
     var body = Request.BodyStream(once: chunks)
-    body.chunkTimeout = 30
+    body.chunkTimeout = .seconds(30)
     return .stream(body, contentType: "audio/wav")
   }
 }
@@ -133,7 +133,7 @@ protocol Stamping: Sendable {
 }
 
 struct Slow: Interceptor {
-  let limit: Double
+  let limit: Duration
   func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     next(request).do(onNext: { response in
       if response.waited > limit { print("slow: \(request.url.path)") }

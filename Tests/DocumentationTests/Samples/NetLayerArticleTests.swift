@@ -157,7 +157,7 @@ final class NetLayerArticleTests: XCTestCase {
     let stub = StubTransport { _ in .json("{}") }
     let network = Network(
       Backend(baseURL: url, transport: stub, interceptors: [RequestID(), Maintenance(isOn: { false })]))
-    try await network.with { $0.interceptors.append(Slow(limit: 5)) }.fetch(.get("/news"))
+    try await network.with { $0.interceptors.append(Slow(limit: .seconds(5))) }.fetch(.get("/news"))
     print(stub.requests[0].headers["X-Request-ID"] ?? "none")
     try assertPrinted(asIn: "WritingAnInterceptor")
   }

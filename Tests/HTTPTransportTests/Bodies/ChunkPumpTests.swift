@@ -193,7 +193,7 @@ final class ChunkPumpTests: XCTestCase {
     for var stream in [
       Request.BodyStream(once: sequence), .init(open: { { isOver.load(ordering: .acquiring) ? nil : Data() } }),
     ] {
-      stream.chunkTimeout = 0.05
+      stream.chunkTimeout = .seconds(0.05)
       let consumer = Consumer(stream)
       guard case .failure(let error) = try consumer.next() else { return XCTFail("no failure") }
       XCTAssertEqual(error.kind, .timeout)
@@ -219,7 +219,7 @@ final class ChunkPumpTests: XCTestCase {
         return Data("chunk".utf8)
       }
     })
-    stream.chunkTimeout = 1
+    stream.chunkTimeout = .seconds(1)
     let consumer = Consumer(stream)
     var total = 0
     while true {

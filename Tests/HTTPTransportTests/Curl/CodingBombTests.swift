@@ -70,7 +70,8 @@
       let expanded = Self.deflated(Self.empty, repeated: 39_000)
       for (body, coding) in [(members, "gzip"), (expanded, "gzip, deflate")] {
         let server = try server(body, coding)
-        let request = Request(url: server.url("/"), timeouts: .init(connect: 20, idle: 20, total: 60))
+        let request = Request(
+          url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), total: .seconds(60)))
         guard case .failure(let error) = try outcome(request, on: try CurlTransport()) else {
           return XCTFail("\(coding) was taken")
         }
@@ -92,7 +93,8 @@
       let end = Box<Result<NetLayer.Response, NetworkError>?>(nil)
       let size = Counter()
       let control = transport.stream(
-        Request(url: endless.url("/"), timeouts: .init(connect: 20, idle: 20, total: 40)), progress: nil,
+        Request(url: endless.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), total: .seconds(40))),
+        progress: nil,
         head: { _ in },
         chunk: { _ in
           if size.next() == 1 { begun.fulfill() }
@@ -112,7 +114,8 @@
 
     func testTheTotalLimitEndsADecodingThatLastsLonger() throws {
       let server = try server(Self.deflated([0x61], repeated: 500_000), "deflate")
-      var request = Request(url: server.url("/"), timeouts: .init(connect: 20, idle: 20, total: 0.3))
+      var request = Request(
+        url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), total: .seconds(0.3)))
       request.options.maxBodySize = .max
       XCTAssertEqual(TransportSuite.kind(try outcome(request, on: try CurlTransport())), .timeout)
     }

@@ -43,7 +43,8 @@
     ) throws -> Result<Data, NetworkError> {
       let server = try LoopbackServer { _ in response }
       let transport = try CurlTransport()
-      let request = Request(url: server.url("/"), timeouts: .init(connect: 20, idle: 20, total: 40))
+      let request = Request(
+        url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), total: .seconds(40)))
       switch mode {
       case .stream:
         let pending = PendingStream(self)
@@ -184,7 +185,8 @@
       let enough = expectation(description: "500 pieces")
       let resumer = DispatchQueue(label: "resumer")
       let stream = transport.stream(
-        Request(url: server.url("/"), timeouts: .init(connect: 20, idle: 20, total: 60)), progress: nil,
+        Request(url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), total: .seconds(60))),
+        progress: nil,
         head: { _ in },
         chunk: { chunk in
           let count = pieces.withLock { pieces in

@@ -92,7 +92,7 @@
         (["a": .host("b", port: 65536)], "port 65536"), (["a": .unixSocket(path: "")], "0 bytes"),
         (["a": .unixSocket(path: long)], "108 bytes"), (["a": .unixSocket(path: "/a\0b")], "4 bytes"),
         (["a": .host("b"), "A.": .host("c")], "twice"),
-      ] as [([String: CurlTransport.Address], String)] {
+      ] as [([String: AddressOverride], String)] {
         XCTAssertThrowsError(try CurlTransport(.init(addresses: addresses)), words) { error in
           XCTAssertEqual((error as? NetworkError)?.kind, .invalidRequest)
           let reason = (error as? NetworkError)?.reason ?? "\(error)"

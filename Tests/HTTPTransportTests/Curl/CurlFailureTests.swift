@@ -12,7 +12,7 @@
     private func error(_ url: URL, _ configuration: CurlTransport.Configuration = .init()) throws -> NetworkError {
       let transport = try CurlTransport(configuration)
       let pending = PendingCall(self)
-      let limits = Request.Timeouts(connect: 10, idle: 10, total: 20)
+      let limits = Request.Timeouts(connect: .seconds(10), idle: .seconds(10), total: .seconds(20))
       _ = pending.send(Request(url: url, timeouts: limits), on: transport)
       switch try pending.outcome() {
       case .success(let response):
@@ -78,17 +78,20 @@
       try FileManager.default.removeItem(at: file)
       let pending = PendingCall(self)
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
-      _ = pending.send(Request(url: url, timeouts: .init(connect: 10, idle: 10, total: 20)), on: transport)
+      _ = pending.send(
+        Request(url: url, timeouts: .init(connect: .seconds(10), idle: .seconds(10), total: .seconds(20))),
+        on: transport)
       guard case .failure(let failure) = try pending.outcome() else { return XCTFail("it was sent") }
-      assert(failure, .tls, says: "TLS.trust", "ca-certificates")
+      assert(failure, .tls, says: "TLSOptions.trust", "ca-certificates")
     }
 
     func testAConnectionThatIsClosedAfterTheHandshakeSuggestsAClientCertificate() throws {
       let hostile = try HostileServer()
       defer { hostile.stop() }
-      let trust = CurlTransport.TLS.Trust.file(hostile.file("ca.pem"))
+      let trust = TLSOptions.Trust.file(hostile.file("ca.pem"))
       let url = try hostile.url("drop")
-      assert(try error(url, .init(tls: .init(trust: trust))), .connection, says: "TLS.identity", "client certificate")
+      assert(
+        try error(url, .init(tls: .init(trust: trust))), .connection, says: "TLSOptions.identity", "client certificate")
     }
 
     func testTooManyOpenFilesIsReported() throws {

@@ -127,7 +127,8 @@
       let server = try LoopbackServer { _ in
         .init(body: .raw([LoopbackServer.Response.Chunk](repeating: hint, count: 5000)))
       }
-      let request = Request(url: server.url("/"), timeouts: .init(connect: 30, idle: 30, total: 0.4))
+      let request = Request(
+        url: server.url("/"), timeouts: .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.4)))
       guard case .failure(let error) = try outcome(request, on: CurlTransport()) else { return XCTFail("answered") }
       XCTAssertEqual(error.kind, .timeout)
       XCTAssert(error.reason.contains("Timeouts.total"), error.reason)

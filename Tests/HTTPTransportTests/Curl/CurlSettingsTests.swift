@@ -38,9 +38,9 @@
     }
 
     func testNothingIsSentIfThePinsAreRejected() throws {
-      let pin = "sha256//" + Data(count: 32).base64EncodedString()
-      let pins = [String](repeating: pin, count: tooLong / pin.utf8.count + 1)
-      try assertRefused(.init(tls: .init(pins: ["127.0.0.1": pins])), .tls, "TLS.pins", scheme: "https")
+      let pin = try PublicKeyPin(Data(count: 32).base64EncodedString())
+      let pins = [PublicKeyPin](repeating: pin, count: tooLong / pin.description.utf8.count + 1)
+      try assertRefused(.init(tls: .init(pins: ["127.0.0.1": pins])), .tls, "TLSOptions.pins", scheme: "https")
     }
 
     func testNothingIsSentIfTheCAsAreRejected() throws {
@@ -52,7 +52,7 @@
           XCTAssertEqual(($0 as? NetworkError)?.kind, .tls)
         }
       }
-      try assertRefused(configuration, .tls, "TLS.trust", scheme: "https")
+      try assertRefused(configuration, .tls, "TLSOptions.trust", scheme: "https")
     }
 
     func testNothingIsSentIfTheClientIdentityIsRejected() throws {
@@ -60,9 +60,9 @@
       try Data("no key".utf8).write(to: file)
       defer { try? FileManager.default.removeItem(at: file) }
       let password = String(repeating: "x", count: tooLong)
-      let identity = CurlTransport.TLS.Identity(certificate: file, key: file, password: password)
+      let identity = TLSOptions.Identity(certificate: file, key: file, password: password)
       try assertRefused(
-        .init(tls: .init(identity: identity)), .tls, "the password of TLS.identity", scheme: "https")
+        .init(tls: .init(identity: identity)), .tls, "the password of TLSOptions.identity", scheme: "https")
     }
 
     func testNothingIsSentIfTheProxyOrItsExceptionsAreRejected() throws {
@@ -75,8 +75,8 @@
     }
 
     func testRejectedPinsOfOneHostDoNotAffectOtherHosts() throws {
-      let pin = "sha256//" + Data(count: 32).base64EncodedString()
-      let pins = [String](repeating: pin, count: tooLong / pin.utf8.count + 1)
+      let pin = try PublicKeyPin(Data(count: 32).base64EncodedString())
+      let pins = [PublicKeyPin](repeating: pin, count: tooLong / pin.description.utf8.count + 1)
       let transport = try CurlTransport(.init(tls: .init(pins: ["localhost": pins]), maxConnections: 1))
       let server = try LoopbackServer { _ in .text("ok") }
       for (url, isSent) in [("https://localhost:\(server.port)", false), (server.url.absoluteString, true)] {

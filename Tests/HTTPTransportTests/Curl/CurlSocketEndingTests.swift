@@ -117,7 +117,7 @@ import XCTest
           let transport = try CurlTransport()
           let server = try LoopbackServer { _ in .init(body: .raw([.init(text)]), ending: ending) }
           (end.value, statuses.value) = (nil, [])
-          let control = connect(transport, server, timeouts: .init(idle: 0.2))
+          let control = connect(transport, server, timeouts: .init(idle: .seconds(0.2)))
           until { end.value != nil }
           XCTAssertEqual(statuses.value, [401])
           XCTAssertEqual(error?.kind, .status, error?.reason ?? "")

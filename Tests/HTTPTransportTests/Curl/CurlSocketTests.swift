@@ -119,7 +119,7 @@ import XCTest
         let transport = try CurlTransport()
         let server = try LoopbackServer { _ in response }
         let listener = Listener()
-        let control = connect(transport, server, listener, timeouts: .init(idle: 0.2))
+        let control = connect(transport, server, listener, timeouts: .init(idle: .seconds(0.2)))
         until { listener.end.value != nil }
         XCTAssertEqual(listener.error?.kind, kind, listener.error?.reason ?? "")
         withExtendedLifetime(control) {}
@@ -137,7 +137,7 @@ import XCTest
       XCTAssertTrue(refused.error?.reason.contains("127.0.0.1:\(server.port)") == true)
       let silent = try LoopbackServer.silent()
       let late = Listener()
-      let second = connect(transport, silent, late, timeouts: .init(total: 0.2))
+      let second = connect(transport, silent, late, timeouts: .init(total: .seconds(0.2)))
       until { late.end.value != nil }
       XCTAssertEqual(late.error?.kind, .timeout)
       withExtendedLifetime((first, second)) {}
@@ -303,7 +303,7 @@ import XCTest
         if opcode == 9 { pings.next() }
         return []
       })
-      let listener = try end(script, WebSocketOptions(pingInterval: 0.05, pongTimeout: 0.1))
+      let listener = try end(script, WebSocketOptions(pingInterval: .seconds(0.05), pongTimeout: .seconds(0.1)))
       XCTAssertEqual(listener.error?.kind, .timeout)
       XCTAssertEqual(pings.value, 1)
     }
@@ -320,13 +320,14 @@ import XCTest
               return nil
             }))
       }
-      let options = WebSocketOptions(pingInterval: 0.05, pongTimeout: 0.05)
+      let options = WebSocketOptions(pingInterval: .seconds(0.05), pongTimeout: .seconds(0.05))
       let paused = Listener { $0 == 1 ? .pause : .continue }
       let control = connect(transport, server, paused, options, path: "/paused")
       until { paused.count.value == 1 }
       // The deadlines of another socket, which pass later, show that those of the paused socket have passed.
       let other = Listener()
-      let otherControl = connect(transport, server, other, WebSocketOptions(pingInterval: 0.2, pongTimeout: 5))
+      let otherControl = connect(
+        transport, server, other, WebSocketOptions(pingInterval: .seconds(0.2), pongTimeout: .seconds(5)))
       until { pings.value >= 2 }
       XCTAssertNil(paused.end.value)
       XCTAssertEqual(paused.notes.all, ["a"])
@@ -346,7 +347,7 @@ import XCTest
       let control = connect(transport, server, listener)
       until { listener.count.value == 1 }
       control.close(.normal, reason: "")
-      until(2 * SocketProtocol.closePatience) { listener.end.value != nil }
+      until(2 * Double(SocketProtocol.closePatience) / 1e9) { listener.end.value != nil }
       XCTAssertEqual(listener.close?.code, .abnormal)
     }
 
@@ -361,7 +362,8 @@ import XCTest
           }))
       }
       let listener = Listener()
-      let control = connect(transport, server, listener, WebSocketOptions(pingInterval: 0.02, pongTimeout: 5))
+      let control = connect(
+        transport, server, listener, WebSocketOptions(pingInterval: .seconds(0.02), pongTimeout: .seconds(5)))
       until { pings.value >= 5 }
       XCTAssertNil(listener.end.value)
       control.dispose()

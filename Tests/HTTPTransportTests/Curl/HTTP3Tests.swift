@@ -39,7 +39,7 @@
     }
 
     private func transport(
-      proxy: CurlTransport.Proxy = .none, addresses: [String: CurlTransport.Address] = [:]
+      proxy: ProxyOptions = .none, addresses: [String: AddressOverride] = [:]
     ) throws -> CurlTransport {
       let file = try XCTUnwrap(ProcessInfo.processInfo.environment["INTEROP_CA"])
       return try CurlTransport(.init(tls: .init(trust: .file(URL(filePath: file))), proxy: proxy, addresses: addresses))
@@ -108,7 +108,7 @@
             if isKept { XCTAssertEqual(try text(url.appending(path: "up"), .http3, on: transport), "HTTP/3 GET /up 0") }
             let path = "/\(loss)/\(place)/\(UUID().uuidString)"
             var post = request(url.appending(path: String(path.dropFirst())), .http3, body: Data("four".utf8))
-            post.timeouts.idle = 1
+            post.timeouts.idle = .seconds(1)
             let (pending, name) = (PendingCall(self), "\(path) \(isKept)")
             _ = pending.send(post, on: transport)
             guard case .failure(let error) = try pending.outcome() else { return XCTFail(name) }

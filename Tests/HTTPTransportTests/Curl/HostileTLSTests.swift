@@ -36,7 +36,7 @@
 
     private func request(
       _ name: String, _ method: HTTPMethod = .get, body: Request.Body = .none,
-      timeouts: Request.Timeouts = .init(connect: 20, idle: 6, total: 20)
+      timeouts: Request.Timeouts = .init(connect: .seconds(20), idle: .seconds(6), total: .seconds(20))
     ) throws -> NetLayer.Request {
       asking(try server.url(name), method, body: body, timeouts: timeouts)
     }
@@ -108,7 +108,7 @@
         } else {
           guard case .failure(let error) = result else { return XCTFail("the key was taken") }
           XCTAssertEqual(error.kind, .tls, error.reason)
-          XCTAssert(error.reason.contains("TLS.identity"), error.reason)
+          XCTAssert(error.reason.contains("TLSOptions.identity"), error.reason)
         }
       }
     }
@@ -117,7 +117,7 @@
       let result = try outcome(request("client"), on: transport())
       guard case .failure(let error) = result else { return XCTFail("nothing was required") }
       XCTAssertEqual(error.kind, .tls, error.reason)
-      XCTAssert(error.reason.contains("TLS.identity"), error.reason)
+      XCTAssert(error.reason.contains("TLSOptions.identity"), error.reason)
     }
 
     // MARK: The end of a connection without a request
@@ -356,7 +356,7 @@
         let streams = (0..<10).map { _ in PendingStream(self) }
         // Like event streams, without an idle limit.
         for stream in streams {
-          stream.start(try request(name, timeouts: .init(connect: 20, idle: 0, total: 0)), on: transport)
+          stream.start(try request(name, timeouts: .init(connect: .seconds(20), idle: nil, total: nil)), on: transport)
         }
         for stream in streams { XCTAssertEqual(TransportSuite.kind(try stream.outcome()), .connection, name) }
       }

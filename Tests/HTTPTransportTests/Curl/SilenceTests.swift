@@ -39,7 +39,8 @@
       ]
       for (name, chunks) in responses {
         let server = try LoopbackServer { _ in .init(body: .raw(chunks)) }
-        let request = Request(url: server.url("/"), timeouts: .init(connect: 20, idle: idle, total: 60))
+        let request = Request(
+          url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(idle), total: .seconds(60)))
         XCTAssertEqual(try outcome(request, on: CurlTransport()).get().status, 200, name)
       }
     }
@@ -54,7 +55,8 @@
       let ended = expectation(description: "ended")
       let seen = Locked((count: 0, outcome: TransportSuite.Outcome?.none))
       let stream = transport.stream(
-        Request(url: server.url("/"), timeouts: .init(connect: 20, idle: 0.2, total: 60)), progress: nil,
+        Request(url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(0.2), total: .seconds(60))),
+        progress: nil,
         head: { _ in },
         chunk: { chunk in
           let isFirst = seen.withLock { seen in
@@ -86,7 +88,10 @@
       }
       let transport = try CurlTransport()
       // The loop is blocked for longer than the limit, as in a suspended process. The response arrives in the meantime.
-      for limits in [Request.Timeouts(connect: 20, idle: idle, total: 60), .init(connect: 20, idle: 60, total: idle)] {
+      for limits in [
+        Request.Timeouts(connect: .seconds(20), idle: .seconds(idle), total: .seconds(60)),
+        .init(connect: .seconds(20), idle: .seconds(60), total: .seconds(idle)),
+      ] {
         let pending = PendingCall(self)
         let isBlocked = expectation(description: "blocked")
         _ = pending.send(Request(url: server.url("/slow"), timeouts: limits), on: transport)
@@ -107,7 +112,9 @@
       let pendingCalls = (0..<6).map { _ in PendingCall(self) }
       for pending in pendingCalls {
         // If more than two handshakes ran in sequence, requests would reach the total limit instead.
-        _ = pending.send(Request(url: url, timeouts: .init(connect: 1, idle: 20, total: 3)), on: transport)
+        _ = pending.send(
+          Request(url: url, timeouts: .init(connect: .seconds(1), idle: .seconds(20), total: .seconds(3))),
+          on: transport)
       }
       for pending in pendingCalls {
         guard case .failure(let error) = try pending.outcome() else { return XCTFail("connected") }
@@ -129,7 +136,8 @@
       let body = Request.Body.data(Data(count: (1 << 20) + 1))
       for _ in 0..<3 {
         let put = Request(
-          method: .put, url: server.url, body: body, timeouts: .init(connect: 20, idle: 0.25, total: 60))
+          method: .put, url: server.url, body: body,
+          timeouts: .init(connect: .seconds(20), idle: .seconds(0.25), total: .seconds(60)))
         XCTAssertEqual(try outcome(put, on: transport).get().status, 200)
       }
       XCTAssertEqual(waits.withLock { $0 }, 1)

@@ -27,7 +27,7 @@
         }
         connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
       }
-      let limits = Request.Timeouts(connect: 30, idle: 1, total: 60)
+      let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(1), total: .seconds(60))
       let put = Request(method: .put, url: server.url, body: .data(Data(count: count)), timeouts: limits)
       XCTAssertEqual(try outcome(put, on: try CurlTransport()).get().status, 200)
     }
@@ -35,12 +35,12 @@
     func testAnUploadThatIsNotReadIsIdle() throws {
       let server = try LoopbackServer.silent()
       for body in [Request.Body.data(Data(count: 16 << 20)), .data(Data(count: 10))] {
-        let limits = Request.Timeouts(connect: 30, idle: 0.4, total: 60)
+        let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(0.4), total: .seconds(60))
         let put = Request(method: .put, url: server.url("/"), headers: ["Expect": ""], body: body, timeouts: limits)
         guard case .failure(let error) = try outcome(put, on: try CurlTransport()) else { return XCTFail("no error") }
         XCTAssertEqual(error.kind, .timeout)
         XCTAssert(error.reason.contains("Timeouts.idle"), error.reason)
-        XCTAssertLessThan(try XCTUnwrap(error.metrics).total, 10)
+        XCTAssertLessThan(try XCTUnwrap(error.metrics).total, .seconds(10))
       }
     }
   }

@@ -96,9 +96,9 @@
     func testAnUntrustedOrUnpinnedCertificateFailsTheSocket() async throws {
       let server = try server()
       let url = "wss://127.0.0.1:\(try server.port("wss"))/"
-      let trust = CurlTransport.TLS.Trust.file(server.file("ca.pem"))
-      let pin = "sha256//" + Data(repeating: 0, count: 32).base64EncodedString()
-      for tls in [CurlTransport.TLS(), .init(trust: trust, pins: ["127.0.0.1": [pin]])] {
+      let trust = TLSOptions.Trust.file(server.file("ca.pem"))
+      let pin = try PublicKeyPin(Data(count: 32).base64EncodedString())
+      for tls in [TLSOptions(), .init(trust: trust, pins: ["127.0.0.1": [pin]])] {
         do {
           try await network(.init(tls: tls)).withWebSocket(.get(url)) { _ in }
           XCTFail("the certificate was accepted")

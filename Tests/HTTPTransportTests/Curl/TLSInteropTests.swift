@@ -27,9 +27,9 @@
     private func file(_ name: String) throws -> URL { URL(filePath: try value("FILES")).appending(path: name) }
 
     private func outcome(
-      _ url: URL, _ change: (inout CurlTransport.TLS) throws -> Void = { _ in }
+      _ url: URL, _ change: (inout TLSOptions) throws -> Void = { _ in }
     ) throws -> TransportSuite.Outcome {
-      var tls = CurlTransport.TLS(trust: .file(try file("ca.pem")))
+      var tls = TLSOptions(trust: .file(try file("ca.pem")))
       try change(&tls)
       let pending = PendingCall(self)
       let transport = try CurlTransport(.init(tls: tls))
@@ -55,7 +55,7 @@
       let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
       let grid = try FaultGrid(self, transport, next: url("TLS").deletingLastPathComponent().appending(path: "ok"))
       defer { try? FileManager.default.removeItem(at: grid.folder) }
-      let limits = Request.Timeouts(connect: 30, idle: 30, total: 60)
+      let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(30), total: .seconds(60))
       // Creates the handles for concurrent requests, and a connection that stays open.
       try grid.run("good", .answer("ok"), at: grid.next, limits)
       let leaks = try LeakCheck(self, transport, asking: grid.next)
@@ -74,7 +74,9 @@
     }
 
     func testPinsApplyWithABackupAndOnlyToTheirHost() throws {
-      let (right, wrong) = (try value("PIN"), "sha256//" + Data(count: 32).base64EncodedString())
+      let (right, wrong) = (
+        try PublicKeyPin(value("PIN")), try PublicKeyPin(Data(count: 32).base64EncodedString())
+      )
       XCTAssertEqual(try outcome(url("TLS")) { $0.pins = ["127.0.0.1": [right]] }.get().status, 200)
       XCTAssertEqual(try outcome(url("TLS")) { $0.pins = ["127.0.0.1": [wrong, right]] }.get().status, 200)
       XCTAssertEqual(try outcome(url("TLS")) { $0.pins = ["localhost": [wrong]] }.get().status, 200)
@@ -131,7 +133,7 @@
       let first = PendingCall(self)
       _ = first.send(request, on: transport)
       let metrics = try XCTUnwrap(try first.outcome().get().metrics)
-      XCTAssertGreaterThan(try XCTUnwrap(metrics.tls), 0)
+      XCTAssertGreaterThan(try XCTUnwrap(metrics.tls), .zero)
       XCTAssertEqual(metrics.isReused, false)
       // nginx closes a connection after its thousandth request.
       let pendingCalls = (0..<999).map { _ in PendingCall(self) }
@@ -140,7 +142,7 @@
         let metrics = try XCTUnwrap(try pending.outcome().get().metrics)
         XCTAssertEqual(metrics.httpVersion, "2")
         XCTAssertEqual(metrics.isReused, true)
-        XCTAssertEqual(metrics.tls, 0)
+        XCTAssertEqual(metrics.tls, .zero)
       }
     }
 

@@ -116,7 +116,7 @@ struct OnceCall: CustomStringConvertible {
       case .once(let count, let isCounted):
         .stream(.init(once: Self.reader(id, count), count: isCounted ? Int64(count) : nil))
       }
-    request.timeouts = .init(connect: 60, idle: 60, total: 120)
+    request.timeouts = .init(connect: .seconds(60), idle: .seconds(60), total: .seconds(120))
     if url.scheme == "https" { request.options.httpVersion = .http2 }
     return request
   }

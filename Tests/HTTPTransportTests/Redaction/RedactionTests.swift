@@ -155,8 +155,8 @@ final class RedactionTests: XCTestCase {
     #if canImport(CLibcurl)
       let file = URL(filePath: "/key.pem")
       for text in ["http://u:secret@h:1", "u:secret@h:1"] {
-        let proxy = CurlTransport.Proxy.url(try XCTUnwrap(URL(string: text)))
-        let identity = CurlTransport.TLS.Identity(certificate: file, key: file, password: "secret")
+        let proxy = ProxyOptions.url(try XCTUnwrap(URL(string: text)))
+        let identity = TLSOptions.Identity(certificate: file, key: file, password: "secret")
         values += [
           proxy, identity, CurlTransport.Configuration(tls: .init(identity: identity), proxy: proxy),
           proxy.failure?.reason ?? "",

@@ -120,7 +120,12 @@ final class SocketHandshakeTests: XCTestCase {
     XCTAssertNotNil(problem(Request(url: url), WebSocketOptions(subprotocols: ["a b"])))
     XCTAssertNotNil(problem(Request(url: url), WebSocketOptions(subprotocols: ["a", "a"])))
     XCTAssertNotNil(problem(Request(url: url), WebSocketOptions(maxMessageSize: -1)))
-    XCTAssertNotNil(problem(Request(url: url), WebSocketOptions(pongTimeout: .nan)))
+    for options in [
+      WebSocketOptions(pongTimeout: .zero), .init(pingInterval: .zero), .init(pingInterval: .seconds(-1)),
+    ] {
+      XCTAssert(problem(Request(url: url), options)?.contains(" s; set a positive duration, or nil") == true)
+    }
+    XCTAssertNil(problem(Request(url: url), WebSocketOptions(pingInterval: nil, pongTimeout: nil)))
   }
 
   // MARK: The response

@@ -235,7 +235,7 @@ final class SocketProtocolTests: XCTestCase {
   private let second: UInt64 = 1_000_000_000
 
   func testSilenceCausesAPing_andFurtherSilenceATimeout() {
-    var socket = SocketProtocol(WebSocketOptions(pingInterval: 30, pongTimeout: 15), at: 0)
+    var socket = SocketProtocol(WebSocketOptions(pingInterval: .seconds(30), pongTimeout: .seconds(15)), at: 0)
     XCTAssertEqual(socket.deadline, 30 * second)
     XCTAssertNil(socket.expire(at: 29 * second))
     XCTAssertEqual(socket.takeOutput(), [])
@@ -251,18 +251,26 @@ final class SocketProtocolTests: XCTestCase {
   }
 
   func testAPauseByTheClientIsNotSilence() {
-    var socket = SocketProtocol(WebSocketOptions(pingInterval: 30, pongTimeout: 15), at: 0)
+    var socket = SocketProtocol(WebSocketOptions(pingInterval: .seconds(30), pongTimeout: .seconds(15)), at: 0)
     XCTAssertNil(socket.expire(at: 30 * second, isPaused: true))
     XCTAssertNil(socket.expire(at: 45 * second, isPaused: true))
     XCTAssertTrue(socket.isOpen)
     XCTAssertEqual(socket.deadline, 75 * second)
   }
 
-  func testZeroDisablesPingsAndTheirTimeLimit() {
-    var socket = SocketProtocol(WebSocketOptions(pingInterval: 0), at: 0)
+  func testNilDisablesPingsAndTheirTimeLimit() {
+    var socket = SocketProtocol(WebSocketOptions(pingInterval: nil), at: 0)
     XCTAssertEqual(socket.deadline, .max)
-    socket = SocketProtocol(WebSocketOptions(pingInterval: 1, pongTimeout: 0), at: 0)
+    socket = SocketProtocol(WebSocketOptions(pingInterval: .seconds(1), pongTimeout: nil), at: 0)
     XCTAssertNil(socket.expire(at: second))
+    XCTAssertEqual(socket.deadline, .max)
+  }
+
+  func testEnormousTimesDoNotOverflow() {
+    let longest = Duration.seconds(Int64.max)
+    var socket = SocketProtocol(WebSocketOptions(pingInterval: longest, pongTimeout: longest), at: second)
+    XCTAssertEqual(socket.deadline, .max)
+    XCTAssertNil(socket.expire(at: .max))
     XCTAssertEqual(socket.deadline, .max)
   }
 

@@ -46,7 +46,7 @@ final class StubStreamTests: XCTestCase {
   private let pieces = ["a", "b", "c"].map { Data($0.utf8) }
 
   func testChunksAreDeliveredOneAfterAnother() throws {
-    _ = try start(stub(.chunks(pieces, every: 2)))
+    _ = try start(stub(.chunks(pieces, every: .seconds(2))))
     scheduler.start()
     XCTAssertEqual(log.lines, ["0 head 200", "2 a", "4 b", "6 c", "6 end 200 0"])
   }
@@ -58,7 +58,7 @@ final class StubStreamTests: XCTestCase {
   }
 
   func testAnyOtherResponseIsOneChunk() throws {
-    _ = try start(stub(.json("{}", status: 201, after: 3)))
+    _ = try start(stub(.json("{}", status: 201, after: .seconds(3))))
     scheduler.start()
     XCTAssertEqual(log.events, ["head 201", "{}", "end 201 0"])
   }
@@ -67,7 +67,7 @@ final class StubStreamTests: XCTestCase {
     let log = log
     let scheduler = scheduler
     let request = Request(url: try XCTUnwrap(URL(string: "https://api.example/events")))
-    _ = stub(.chunks(pieces, every: 2)).send(request) { result in
+    _ = stub(.chunks(pieces, every: .seconds(2))).send(request) { result in
       let text = (try? result.get().body).map { String(decoding: $0, as: UTF8.self) }
       log.append("\(scheduler.clock) \(text ?? "")")
     }
@@ -100,7 +100,7 @@ final class StubStreamTests: XCTestCase {
   }
 
   func testDisposingFailsWithCancelledAndIsRecordedOnce() throws {
-    let stub = stub(.chunks(pieces, every: 2))
+    let stub = stub(.chunks(pieces, every: .seconds(2)))
     let control = try start(stub)
     scheduler.advanceTo(3)
     control.dispose()

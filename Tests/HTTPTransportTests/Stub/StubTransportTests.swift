@@ -27,14 +27,14 @@ final class StubTransportTests: XCTestCase {
   }
 
   func testADelayedResponseCanBeCancelled() throws {
-    let transport = StubTransport { _ in .json("{}", after: 3600) }
+    let transport = StubTransport { _ in .json("{}", after: .seconds(3600)) }
     let pending = PendingCall(self)
     pending.send(try request(.get, "/"), on: transport).dispose()
     XCTAssertEqual(TransportSuite.kind(try pending.outcome()), .cancelled)
   }
 
   func testADelayedResponseArrives() throws {
-    let transport = StubTransport { _ in .json("{}", after: 0.01) }
+    let transport = StubTransport { _ in .json("{}", after: .seconds(0.01)) }
     XCTAssertEqual(try outcome(request(.get, "/"), on: transport).get().status, 200)
   }
 

@@ -71,7 +71,7 @@ extension TransportSuite {
 
   func testATimedOutCallCancelsTheTaskThatAwaitsTheNextChunk() throws {
     let waiting = WaitingChunks(self)
-    let limits = Request.Timeouts(connect: 30, idle: 30, total: 0.3)
+    let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.3))
     let body = Request.Body.stream(.init(once: waiting.chunks))
     let error = try failure(request(.put, "/echo", body: body, timeouts: limits), .timeout)
     XCTAssert(error.reason.contains("Timeouts.total"), error.reason)
@@ -91,10 +91,10 @@ extension TransportSuite {
   }
 
   func testASilentBodySourceFailsItsRequestAtTheChunkTimeout() throws {
-    let unlimited = Request.Timeouts(connect: 30, idle: 0.2, total: 0)
+    let unlimited = Request.Timeouts(connect: .seconds(30), idle: .seconds(0.2), total: nil)
     let waiting = WaitingChunks(self)
     var sequence = Request.BodyStream(once: waiting.chunks)
-    sequence.chunkTimeout = 0.5
+    sequence.chunkTimeout = .seconds(0.5)
     let error = try failure(request(.put, "/echo", body: .stream(sequence), timeouts: unlimited), .timeout)
     XCTAssert(error.reason.contains("BodyStream.chunkTimeout"), error.reason)
     wait(for: [waiting.awaited, waiting.cancelled], timeout: 20)
@@ -107,21 +107,21 @@ extension TransportSuite {
         return nil
       }
     })
-    reader.chunkTimeout = 0.2
+    reader.chunkTimeout = .seconds(0.2)
     let second = try failure(request(.put, "/echo", body: .stream(reader), timeouts: unlimited), .timeout)
     XCTAssert(second.reason.contains("BodyStream.chunkTimeout"), second.reason)
     try assertStillServes()
   }
 
-  func testANegativeChunkTimeoutOrLengthIsRejected() throws {
+  func testAChunkTimeoutOfZeroOrANegativeLengthIsRejected() throws {
     let negative = Request.BodyStream(count: -1, open: { { nil } })
     let length = try failure(request(.put, "/echo", body: .stream(negative)), .invalidRequest)
     XCTAssert(length.reason.contains("BodyStream.count is -1"), length.reason)
-    for limit in [-1, Double.nan] {
+    for limit in [Duration.seconds(-1), .zero] {
       var stream = Request.BodyStream(open: { { nil } })
       stream.chunkTimeout = limit
       let error = try failure(request(.put, "/echo", body: .stream(stream)), .invalidRequest)
-      XCTAssert(error.reason.contains("BodyStream.chunkTimeout is \(limit)"), error.reason)
+      XCTAssert(error.reason.contains("BodyStream.chunkTimeout is \(limit / .seconds(1)) s"), error.reason)
     }
     XCTAssertEqual(server.requestCount, 0)
   }
@@ -185,7 +185,7 @@ extension TransportSuite {
       // Produces chunks as fast as they are read, endlessly.
       let stream = Request.BodyStream(open: maker.open { _ in })
       let pending = PendingCall(self)
-      let limits = Request.Timeouts(connect: 30, idle: 30, total: isCancelled ? 0 : 0.3)
+      let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(30), total: isCancelled ? nil : .seconds(0.3))
       let sent = pending.send(request(.put, "/never", body: .stream(stream), timeouts: limits), on: transport)
       if isCancelled {
         wait(until: "chunks are made") { maker.calls >= 3 }

@@ -10,7 +10,8 @@ import XCTest
 extension TransportSuite {
   func testTheTotalLimitIsNamedInTheError() throws {
     let error = try failure(
-      request(.get, "/never", timeouts: .init(connect: 30, idle: 30, total: 0.25)), .timeout)
+      request(.get, "/never", timeouts: .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.25))),
+      .timeout)
     XCTAssert(error.reason.contains("Timeouts.total"), error.reason)
     XCTAssert(error.reason.contains("0.25 s"), error.reason)
     XCTAssert(error.reason.contains("127.0.0.1:\(server.port)"), error.reason)
@@ -19,20 +20,36 @@ extension TransportSuite {
 
   func testASlowButSteadyBodyReachesTheTotalLimit() throws {
     let error = try failure(
-      request(.get, "/drip/20", timeouts: .init(connect: 30, idle: 30, total: 0.35)), .timeout)
+      request(.get, "/drip/20", timeouts: .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.35))),
+      .timeout)
     XCTAssert(error.reason.contains("Timeouts.total"), error.reason)
     try assertStillServes()
   }
 
+  func testEnormousLimitsDoNotOverflow() throws {
+    let longest = Duration.seconds(Int64.max)
+    let limits = Request.Timeouts(connect: longest, idle: longest, total: longest, call: longest)
+    var body = Request.BodyStream(once: { nil })
+    body.chunkTimeout = longest
+    for request in [
+      request(.get, "/text", timeouts: limits), request(.post, "/echo", body: .stream(body), timeouts: limits),
+    ] {
+      XCTAssertEqual(try response(request).status, 200)
+    }
+    try failure(request(.get, "/text", timeouts: .init(connect: .zero)), .invalidRequest)
+  }
+
   func testTheTotalLimitSpansRedirects() throws {
     let path = "/redirect/302?to=/never"
-    let error = try failure(request(.get, path, timeouts: .init(connect: 30, idle: 30, total: 0.3)), .timeout)
+    let error = try failure(
+      request(.get, path, timeouts: .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.3))), .timeout)
     XCTAssert(error.reason.contains("Timeouts.total"), error.reason)
   }
 
   func testAStalledBodyReachesTheIdleLimit() throws {
     let error = try failure(
-      request(.get, "/stall", timeouts: .init(connect: 30, idle: 0.25, total: 30)), .timeout)
+      request(.get, "/stall", timeouts: .init(connect: .seconds(30), idle: .seconds(0.25), total: .seconds(30))),
+      .timeout)
     XCTAssert(error.reason.contains("Timeouts.idle"), error.reason)
     XCTAssert(error.reason.contains("0.25 s"), error.reason)
     try assertStillServes()
@@ -40,7 +57,8 @@ extension TransportSuite {
 
   func testAMissingResponseReachesTheIdleLimit() throws {
     let error = try failure(
-      request(.get, "/never", timeouts: .init(connect: 1, idle: 0.25, total: 30)), .timeout)
+      request(.get, "/never", timeouts: .init(connect: .seconds(1), idle: .seconds(0.25), total: .seconds(30))),
+      .timeout)
     XCTAssert(error.reason.contains("Timeouts.idle"), error.reason)
   }
 
@@ -49,21 +67,22 @@ extension TransportSuite {
     let listener = try Socket.listenOnLoopback()
     defer { listener.close() }
     let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(try listener.localPort())/"))
-    let limits = Request.Timeouts(connect: 0.25, idle: 0.25, total: 30)
+    let limits = Request.Timeouts(connect: .seconds(0.25), idle: .seconds(0.25), total: .seconds(30))
     let error = try failure(Request(url: url, timeouts: limits), .timeout)
     XCTAssert(error.reason.contains("Timeouts.connect"), error.reason)
     try assertStillServes()
   }
 
   func testQueueingForAConnectionDoesNotCountAsConnecting() throws {
-    let limits = Request.Timeouts(connect: 0.5, idle: 30, total: 60)
+    let limits = Request.Timeouts(connect: .seconds(0.5), idle: .seconds(30), total: .seconds(60))
     let pendingCalls = (0..<12).map { _ in PendingCall(self) }
     for pending in pendingCalls { _ = pending.send(request(.get, "/delay/600", timeouts: limits), on: transport) }
     for pending in pendingCalls { XCTAssertEqual(try pending.outcome().get().status, 200) }
   }
 
   func testASteadyBodyDoesNotReachTheIdleLimit() throws {
-    let answer = try response(request(.get, "/drip/2", timeouts: .init(connect: 30, idle: 1.5, total: 60)))
+    let answer = try response(
+      request(.get, "/drip/2", timeouts: .init(connect: .seconds(30), idle: .seconds(1.5), total: .seconds(60))))
     XCTAssertEqual(answer.body.count, 400)
   }
 

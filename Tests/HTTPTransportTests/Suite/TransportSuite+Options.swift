@@ -86,9 +86,11 @@ extension TransportSuite {
     })
     let pending = PendingCall(self)
     // The time spent waiting for the body source does not count as idle time.
-    let limits = Request.Timeouts(connect: 30, idle: 0.3, total: 60)
+    let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(0.3), total: .seconds(60))
     _ = pending.send(request(.put, "/echo", body: .stream(slow), timeouts: limits), on: transport)
-    try failure(request(.get, "/never", timeouts: .init(connect: 30, idle: 30, total: 0.5)), .timeout)
+    try failure(
+      request(.get, "/never", timeouts: .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.5))),
+      .timeout)
     try assertStillServes()
     gate.signal()
     XCTAssertEqual(try pending.outcome().get().body, Data("late".utf8))
@@ -148,7 +150,7 @@ extension TransportSuite {
     XCTAssertEqual(metrics.redirects, 1)
     XCTAssertEqual(metrics.bytesReceived, 5000)
     XCTAssertEqual(metrics.bytesSent, 5000)
-    XCTAssertGreaterThan(metrics.total, 0)
+    XCTAssertGreaterThan(metrics.total, .zero)
     XCTAssert(metrics.description.contains("1 redirects"), metrics.description)
     XCTAssertNotNil(try failure(request(.get, "/cut-body"), .connection).metrics)
   }

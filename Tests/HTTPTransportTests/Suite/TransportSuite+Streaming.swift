@@ -116,12 +116,14 @@ extension TransportSuite {
 
   func testAPauseIsNotIdleTime() throws {
     let pending = PendingStream(self) { _ in .pause }
-    let limits = Request.Timeouts(connect: 1, idle: 0.2, total: 30)
+    let limits = Request.Timeouts(connect: .seconds(1), idle: .seconds(0.2), total: .seconds(30))
     let server = try LoopbackServer { [content = [UInt8](repeating: 7, count: 2_000_000)] _ in .bytes(content) }
     let control = pending.start(Request(url: server.url("/"), timeouts: limits), on: transport)
     wait(until: "the first chunk has come") { pending.chunks == 1 }
     // Waits twice the idle limit without a separate clock: another request times out.
-    try failure(request(.get, "/never", timeouts: .init(connect: 30, idle: 30, total: 0.45)), .timeout)
+    try failure(
+      request(.get, "/never", timeouts: .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.45))),
+      .timeout)
     XCTAssertFalse(pending.isOver)
     wait(until: "the stream is over") {
       control.resume()

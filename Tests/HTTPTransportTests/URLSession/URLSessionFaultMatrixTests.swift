@@ -40,7 +40,10 @@
       override var keptConnections: Int { 12 }
 
       override var diedUnderAPost: (expected: FaultGrid.Expected, limits: Request.Timeouts) {
-        (.failure(.timeout, or: .connection), Request.Timeouts(connect: 0.3, idle: 0.3, total: 10))
+        (
+          .failure(.timeout, or: .connection),
+          Request.Timeouts(connect: .seconds(0.3), idle: .seconds(0.3), total: .seconds(10))
+        )
       }
     #endif
   }

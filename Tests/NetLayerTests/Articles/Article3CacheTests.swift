@@ -58,7 +58,7 @@ final class Article3CacheTests: XCTestCase {
   func test_row_3_7_responsesAndModels_areStoredReadAndExpired() throws {
     struct Short: Endpoint {
       var path: String { "/users/a" }
-      var caching: CacheOptions { CacheOptions(policy: .networkOnly, expiry: 60) }
+      var caching: CacheOptions { CacheOptions(policy: .networkOnly, expiry: .seconds(60)) }
     }
     let fixture = fixture()
     XCTAssertEqual(run(Short().cachedObject(User.self, on: fixture.network), fixture).elements, [nil])
@@ -69,7 +69,7 @@ final class Article3CacheTests: XCTestCase {
     XCTAssertEqual(run(Short().cachedObject(Int.self, on: fixture.network), fixture).elements, [nil])
     XCTAssertEqual(
       run(Short().cachedResponse(on: fixture.network), fixture).elements.map { $0?.origin },
-      [.cache(age: 59, isStale: true)])
+      [.cache(age: .seconds(59), isStale: true)])
     fixture.scheduler.advanceBy(1)
     XCTAssertEqual(run(Short().cachedObject(User.self, on: fixture.network), fixture).elements, [nil])
     XCTAssertEqual(fixture.requests, 1, "none of these asks the server")
@@ -116,7 +116,8 @@ final class Article3CacheTests: XCTestCase {
     XCTAssertEqual(run(users, fixture).elements, [User(login: "1"), User(login: "2")])
     XCTAssertEqual(run(users, fixture).elements, [User(login: "2"), User(login: "3")])
     let answers = run(user.cache.request(on: fixture.network), fixture).elements
-    XCTAssertEqual(answers.map(\.origin), [.cache(age: 0, isStale: true), .network], "they can be told apart")
+    XCTAssertEqual(
+      answers.map(\.origin), [.cache(age: .seconds(0), isStale: true), .network], "they can be told apart")
   }
 
   func test_row_3_9_missingCache_isAnErrorWithTheRemedy() throws {

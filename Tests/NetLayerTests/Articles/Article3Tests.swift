@@ -37,7 +37,8 @@ final class Article3Tests: XCTestCase {
 
   func test_row_3_1_loadingErrorAndContent_comeFromOneCall() {
     let scheduler = TestScheduler()
-    let slow = StubTransport([.init(GitHub.userProfile("a"), .json(#"{"login":"a"}"#, after: 5))], on: scheduler)
+    let slow = StubTransport(
+      [.init(GitHub.userProfile("a"), .json(#"{"login":"a"}"#, after: .seconds(5)))], on: scheduler)
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: slow, mapping: scheduler))
     let loading = scheduler.createObserver(Bool.self)
     let indicator = network.requestsInFlight.map { $0 > 0 }.subscribe(loading)

@@ -154,7 +154,7 @@ final class JSONLinesTests: XCTestCase {
   func test_stalledSequence_failsTheRequestAtTheElementTimeout() async throws {
     let server = try LoopbackServer { _ in .status(204) }
     var lines = JSONLines(once: AsyncStream<Int> { $0.yield(1) })
-    lines.elementTimeout = 0.05
+    lines.elementTimeout = .seconds(0.05)
     do {
       try await withTimeLimit { [lines] in
         _ = try await Network(Backend(baseURL: server.url)).fetch(.post("/", lines: lines))

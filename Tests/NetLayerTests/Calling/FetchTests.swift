@@ -109,15 +109,15 @@ final class FetchTests: XCTestCase {
         .caching(.networkOnly).httpVersion(.http2))
     let request = try XCTUnwrap(stub.requests.last)
     XCTAssertEqual([request.headers["A"], request.headers["B"]], ["call", "backend"])
-    XCTAssertEqual(request.timeouts.total, 1.5)
-    XCTAssertEqual(request.timeouts.connect, 15)
+    XCTAssertEqual(request.timeouts.total, .seconds(1.5))
+    XCTAssertEqual(request.timeouts.connect, .seconds(15))
     XCTAssertEqual(request.options.priority, .high)
     XCTAssertEqual(request.options.httpVersion, .http2)
     XCTAssertEqual(request.context[Trace.self], "t")
     XCTAssertEqual(request.caching.policy, .networkOnly)
     _ = try? await api.fetch(UserDetail(id: 1).header("A", "typed"))
     XCTAssertEqual(stub.requests.last?.headers["A"], "typed")
-    XCTAssertEqual(stub.requests.last?.timeouts.total, 60)
+    XCTAssertEqual(stub.requests.last?.timeouts.total, .seconds(60))
   }
 
   func test_queryInThePath_isSafe() async throws {
@@ -301,7 +301,7 @@ final class FetchTests: XCTestCase {
     }
     guard
       case .download(_, let own, nil) = Call(.get, "/a", task: .download(to: file, parameters: ["p": 1])).query(["p": 2]
-      ).task
+      ).task.kind
     else { return XCTFail("a download stays one") }
     XCTAssertEqual(try URLParameterEncoder().text(of: own), "p=2")
   }
@@ -321,19 +321,21 @@ final class FetchTests: XCTestCase {
     let request = try XCTUnwrap(stub.requests.last)
     XCTAssertEqual(request.options.httpVersion, .http1)
     XCTAssertEqual([request.headers["Accept"], request.headers["A"]], ["application/special", "b"])
-    XCTAssertEqual(request.timeouts.total, 3)
+    XCTAssertEqual(request.timeouts.total, .seconds(3))
     XCTAssertEqual(request.url.query, "q=1")
     XCTAssertEqual([request.context[Trace.self]], ["t"])
   }
 
-  func test_timeoutOfZero_isAMillisecond() async throws {
+  func test_timeoutOfZeroOrLess_isAMillisecond_andMayBeEnormous() async throws {
     let stub = StubTransport { _ in .json("{}") }
-    try await network(stub).fetch(.get("/a").timeout(.zero))
-    XCTAssertEqual(stub.requests.last?.timeouts.total, 0.001)
+    for limit in [Duration.zero, .seconds(-1), .seconds(Int64.max)] {
+      try await network(stub).fetch(.get("/a").timeout(limit))
+      XCTAssertEqual(stub.requests.last?.timeouts.total, limit > .zero ? limit : .milliseconds(1))
+    }
   }
 
   func test_contextOfACall_keepsTheBackendsBoundFields_andPreventsCoalescing() async throws {
-    let stub = StubTransport { _ in .json("{}", after: 0.01) }
+    let stub = StubTransport { _ in .json("{}", after: .seconds(0.01)) }
     let api = network(stub) {
       $0.headers = ["X-Shop": "k"]
       $0.interceptors = [.coalescing]
@@ -374,8 +376,8 @@ final class FetchTests: XCTestCase {
   }
 
   func test_wait_usesTheTimeoutOfTheCall() throws {
-    let stub = StubTransport { _ in .json("{}", after: 1.5) }
-    let api = network(stub) { $0.timeouts.total = 0.1 }
+    let stub = StubTransport { _ in .json("{}", after: .seconds(1.5)) }
+    let api = network(stub) { $0.timeouts.total = .seconds(0.1) }
     XCTAssertEqual(try api.wait(for: .get("/a").timeout(.seconds(20))).status, 200)
   }
 }

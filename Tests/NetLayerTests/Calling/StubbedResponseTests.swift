@@ -81,7 +81,7 @@ final class StubbedResponseTests: XCTestCase {
 
   func test_row_1_9_delays_passInVirtualTime() {
     let scheduler = TestScheduler()
-    let stub = StubTransport([.init(API.user(1), .json("1", after: 3600))], on: scheduler)
+    let stub = StubTransport([.init(API.user(1), .json("1", after: .seconds(3600)))], on: scheduler)
     let network = network(stub).with { $0.mapping = scheduler }
     let observer = scheduler.createObserver(Int.self)
     let subscription = network.request(API.user(1), as: Int.self).asObservable().subscribe(observer)
@@ -105,7 +105,7 @@ final class StubbedResponseTests: XCTestCase {
   func test_disposing_stopsProgressReports() {
     let scheduler = TestScheduler()
     let reports = (1...10).map { TransferProgress(received: $0) }
-    let stub = StubTransport([.init(API.user(1), .json("1").reporting(reports, every: 1))], on: scheduler)
+    let stub = StubTransport([.init(API.user(1), .json("1").reporting(reports, every: .seconds(1)))], on: scheduler)
     let seen = Counter()
     let subscription = network(stub).with { $0.mapping = scheduler }
       .request(API.user(1), as: Int.self) { _ in seen.next() }.subscribe()

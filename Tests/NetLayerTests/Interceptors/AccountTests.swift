@@ -76,7 +76,7 @@ final class AccountTests: XCTestCase {
       .response(headers: ["Cache-Control": "max-age=60"], body: Data((request.headers["X-Ticket"] ?? "guest").utf8))
     }
     XCTAssertEqual(fixture.get().bodies, ["ann"])
-    XCTAssertEqual(fixture.get().origins, [.cache(age: 0, isStale: false)])
+    XCTAssertEqual(fixture.get().origins, [.cache(age: .seconds(0), isStale: false)])
     user.set(nil)
     XCTAssertEqual(fixture.get().bodies, ["guest"])
     app.set(nil)

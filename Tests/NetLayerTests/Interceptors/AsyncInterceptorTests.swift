@@ -131,7 +131,7 @@ final class AsyncInterceptorTests: XCTestCase {
   }
 
   func test_concurrentCallsWithTwoSigners_doNotShareAResponse() async throws {
-    let stub = StubTransport { .json("\"\($0.headers["X-Sign"] ?? "")\"", after: 0.05) }
+    let stub = StubTransport { .json("\"\($0.headers["X-Sign"] ?? "")\"", after: .seconds(0.05)) }
     let shared = network(stub) { $0.interceptors = [CoalescingInterceptor()] }
     let ann = shared.with { $0.signer = ClosureSigner { _ in Signature(headers: ["X-Sign": "ann"]) } }
     let bob = shared.with { $0.signer = ClosureSigner { _ in Signature(headers: ["X-Sign": "bob"]) } }

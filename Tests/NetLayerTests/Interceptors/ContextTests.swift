@@ -111,7 +111,7 @@ final class ContextTests: XCTestCase {
           headers: ["Cache-Control": "max-age=60"], body: Data((request.headers["Authorization"] ?? "").utf8))
       }
       XCTAssertEqual(fixture.get().bodies, ["Custom ann"])
-      XCTAssertEqual(fixture.get().origins, [says ? .cache(age: 0, isStale: false) : .network])
+      XCTAssertEqual(fixture.get().origins, [says ? .cache(age: .seconds(0), isStale: false) : .network])
       login.user.withLock { $0 = "bob" }
       XCTAssertEqual(fixture.get().bodies, ["Custom bob"])
     }

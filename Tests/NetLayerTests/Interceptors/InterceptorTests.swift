@@ -96,7 +96,7 @@ final class InterceptorTests: XCTestCase {
     let counts = Notes()
     let counting = network.requestsInFlight.subscribe(onNext: { counts.add("\($0)") })
     let first = network.json(.get, "/a").subscribe()
-    let second = network.with { $0.timeouts.total = 5 }.json(.get, "/b").subscribe()
+    let second = network.with { $0.timeouts.total = .seconds(5) }.json(.get, "/b").subscribe()
     first.dispose()
     second.dispose()
     scheduler.start()
@@ -109,12 +109,12 @@ final class InterceptorTests: XCTestCase {
     let network = network(transport, [])
     let special = network.with {
       $0.headers["X"] = "y"
-      $0.timeouts.total = 300
+      $0.timeouts.total = .seconds(300)
     }
     _ = record(special.response(.get, "/a"))
     _ = record(network.response(.get, "/a"))
     XCTAssertEqual(transport.requests.map { $0.headers["X"] }, ["y", nil])
-    XCTAssertEqual(transport.requests.map(\.timeouts.total), [300, 60])
+    XCTAssertEqual(transport.requests.map(\.timeouts.total), [.seconds(300), .seconds(60)])
   }
 
   func test_requestsInFlight_returnsToZeroUnderLoad() {
@@ -129,18 +129,18 @@ final class InterceptorTests: XCTestCase {
     let notes = Notes()
     let stub = StubTransport(on: scheduler) { request in
       switch request.url.path {
-      case "/ok": .json("{}", after: 0.25)
-      case "/bad": .failure(.timeout, after: 1)
+      case "/ok": .json("{}", after: .seconds(0.25))
+      case "/bad": .failure(.timeout, after: .seconds(1))
       default: .never
       }
     }
     let monitor = EventMonitor(clock: scheduler) { event in
-      switch event {
-      case .started(let request): notes.add("> \(request.url.path)")
-      case .received(let response, let seconds): notes.add("\(response.status) \(seconds)")
-      case .failed(_, let error, let seconds): notes.add("\(error.kind) \(seconds)")
-      case .cancelled(let request, let seconds): notes.add("x \(request.url.path) \(seconds)")
-      case .measured(let request, _): notes.add("measured \(request.url.path)")
+      let (path, duration) = (event.request.url.path, event.duration.map { "\($0)" } ?? "no duration")
+      switch event.kind {
+      case .started: notes.add("> \(path), \(duration)")
+      case .received: notes.add("\(event.response?.status ?? 0) \(duration)")
+      case .failed: notes.add("\(event.error?.kind ?? .other) \(duration)")
+      default: notes.add("\(event.kind) \(path) \(duration)")
       }
     }
     let network = network(stub, [monitor]).with { $0.mapping = scheduler }
@@ -148,6 +148,10 @@ final class InterceptorTests: XCTestCase {
     scheduler.advanceBy(2000)
     subscriptions.forEach { $0.dispose() }
     XCTAssertEqual(
-      notes.all, ["> /ok", "> /bad", "> /never", "200 0.25", "timeout 1.0", "x /never 2.0"])
+      notes.all,
+      [
+        "> /ok, no duration", "> /bad, no duration", "> /never, no duration", "200 0.25 seconds",
+        "timeout 1.0 seconds", "cancelled /never 2.0 seconds",
+      ])
   }
 }

@@ -12,8 +12,10 @@ final class StandardChainTests: XCTestCase {
   func test_standardChain_interceptorsWorkIndependently() throws {
     let tries = Counter()
     let virtual = VirtualNetwork { request in
-      guard request.headers["Authorization"] == "Bearer new" else { return .json("who?", status: 401, after: 0.1) }
-      return tries.next() == 1 ? .json("busy", status: 503, after: 0.1) : .json("ok", after: 0.1)
+      guard request.headers["Authorization"] == "Bearer new" else {
+        return .json("who?", status: 401, after: .seconds(0.1))
+      }
+      return tries.next() == 1 ? .json("busy", status: 503, after: .seconds(0.1)) : .json("ok", after: .seconds(0.1))
     }
     let scheduler = virtual.scheduler
     let log = Notes()
@@ -53,7 +55,7 @@ final class StandardChainTests: XCTestCase {
 
   func test_standardChain_disposing_cancelsAtAnyPoint() throws {
     for time in stride(from: 0, through: 2000, by: 50) {
-      let virtual = VirtualNetwork(.json("busy", status: 503, after: 0.1))
+      let virtual = VirtualNetwork(.json("busy", status: 503, after: .seconds(0.1)))
       let scheduler = virtual.scheduler
       let network = virtual.network(
         .coalescing, WaitForNetwork(SystemUp(), scheduler: scheduler),

@@ -25,13 +25,13 @@ final class GroupTests: XCTestCase {
     Network(Backend(baseURL: URL(string: "http://h"), transport: stub))
   }
 
-  /// Responds with the path of the request, `delay` seconds later.
-  private static func answer(_ request: Request, after delay: Double = 0) -> StubTransport.StubbedResponse {
+  /// Responds with the path of the request, `delay` later.
+  private static func answer(_ request: Request, after delay: Duration = .zero) -> StubTransport.StubbedResponse {
     .json(#"{"path":"\#(request.url.lastPathComponent)"}"#, after: delay)
   }
 
   func test_row_1_12_zip_keepsTheOrderOfTheEndpoints() {
-    let stub = StubTransport { Self.answer($0, after: $0.url.path == "/a" ? 0.05 : 0) }
+    let stub = StubTransport { Self.answer($0, after: $0.url.path == "/a" ? .milliseconds(50) : .zero) }
     let typed = network(stub).zip(["a", "b", "c"].map { GetItem(name: $0) })
     XCTAssertEqual(record(typed).elements, [["a", "b", "c"].map { Item(path: $0) }])
     let models = network(stub).zip([Get(name: "a"), Get(name: "b")], as: Item.self)
@@ -42,7 +42,7 @@ final class GroupTests: XCTestCase {
   }
 
   func test_row_1_12_merge_emitsResultsInOrderOfArrival() {
-    let stub = StubTransport { Self.answer($0, after: $0.url.path == "/a" ? 0.1 : 0) }
+    let stub = StubTransport { Self.answer($0, after: $0.url.path == "/a" ? .milliseconds(100) : .zero) }
     let merged = record(network(stub).merge(["a", "b"].map { GetItem(name: $0) })).elements
     XCTAssertEqual(merged.map(\.path), ["b", "a"])
     XCTAssertEqual(record(network(stub).merge([Get(name: "c")], as: Item.self)).elements, [Item(path: "c")])
@@ -62,7 +62,7 @@ final class GroupTests: XCTestCase {
   }
 
   func test_row_3_13_disposingAGroupOrChain_cancelsRequestsInFlight_andStartsNoOthers() {
-    let virtual = VirtualNetwork(.json(#"{"path":"x"}"#, after: 1))
+    let virtual = VirtualNetwork(.json(#"{"path":"x"}"#, after: .seconds(1)))
     let network = virtual.network()
     let group = network.zip((0..<5).map { GetItem(name: "\($0)") }, maxConcurrent: 2).subscribe()
     let chain = RequestChain(on: network) { GetItem(name: "first") }
@@ -77,7 +77,7 @@ final class GroupTests: XCTestCase {
   }
 
   func test_row_0_10_group_boundsCallsInFlight() {
-    let stub = StubTransport { Self.answer($0, after: 0.005) }
+    let stub = StubTransport { Self.answer($0, after: .seconds(0.005)) }
     let network = network(stub)
     let most = Locked(0)
     let counting = network.requestsInFlight.subscribe(onNext: { count in most.withLock { $0 = max($0, count) } })

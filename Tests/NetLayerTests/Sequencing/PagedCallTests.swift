@@ -42,7 +42,7 @@ final class PagedCallTests: XCTestCase {
     XCTAssertEqual(pages.map(\.items), [[1, 2], [], [3]])
     XCTAssertEqual(sent(stub), ["/items?per=2", "/items?per=2&after=2", "/items?per=2&after=3"])
     XCTAssertTrue(stub.requests.allSatisfy { $0.headers["K"] == "key" && $0.headers["Mine"] == "1" })
-    XCTAssertTrue(stub.requests.allSatisfy { $0.timeouts.total == 3 })
+    XCTAssertTrue(stub.requests.allSatisfy { $0.timeouts.total == .seconds(3) })
   }
 
   func test_firstPageThatLinksToItself_isRequestedOnce() throws {
@@ -133,7 +133,7 @@ final class PagedCallTests: XCTestCase {
   func test_customCacheKey_isDifferentForEachPage() throws {
     let (api, stub) = network { url in .json(url.query == "page=3" ? "[]" : "[\(url.query?.last ?? "0")]") }
     let cached = api.with {
-      $0.interceptors = [CacheInterceptor(Cache(directory: nil), policy: .cacheFirst(seconds: 60))]
+      $0.interceptors = [CacheInterceptor(Cache(directory: nil), policy: .cacheFirst(maxAge: .seconds(60)))]
     }
     var call = Call.get("/x")
     call.caching.key = "feed"

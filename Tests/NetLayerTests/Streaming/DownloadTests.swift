@@ -407,7 +407,7 @@ final class DownloadTests: XCTestCase {
     XCTAssertNil(rate.progress(1000, of: 5000, start).bytesPerSecond)
     let progress = rate.progress(2000, of: 5000, start + 2)
     XCTAssertEqual(progress.bytesPerSecond, 500)
-    XCTAssertEqual(progress.secondsLeft, 6)
+    XCTAssertEqual(progress.timeLeft, .seconds(6))
     for second in 3...20 { _ = rate.progress(2000 + Int64(second - 2) * 100, of: nil, start + Double(second)) }
     XCTAssertEqual(rate.progress(3800, of: nil, start + 20).bytesPerSecond ?? 0, 100, accuracy: 1)
     XCTAssertNil(rate.report(1, of: nil, start + 20).flatMap { _ in rate.report(2, of: nil, start + 20.01) })
@@ -427,7 +427,7 @@ final class DownloadTests: XCTestCase {
       let end = record(network.download(to: destination) { Call(.get, "/file") })
       for case .progress(let progress) in end.elements {
         XCTAssert((0...1).contains(progress.fractionReceived ?? 0), "\(progress)")
-        XCTAssertGreaterThanOrEqual(progress.secondsLeft ?? 0, 0)
+        XCTAssertGreaterThanOrEqual(progress.timeLeft ?? .zero, .zero)
       }
       XCTAssertEqual(end.error == nil, received != nil, "\(headers)")
       try? FileManager.default.removeItem(at: destination)
@@ -439,7 +439,7 @@ final class DownloadTests: XCTestCase {
       let progress = TransferProgress(
         sent: part, toSend: whole, received: part, toReceive: whole, bytesPerSecond: 0.001)
       XCTAssert((0...1).contains(progress.fractionReceived ?? -1) && (0...1).contains(progress.fractionSent ?? -1))
-      XCTAssertGreaterThanOrEqual(progress.secondsLeft ?? -1, 0)
+      XCTAssertGreaterThanOrEqual(progress.timeLeft ?? .seconds(-1), .zero)
     }
   }
 

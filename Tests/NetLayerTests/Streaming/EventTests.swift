@@ -42,7 +42,7 @@ final class EventTests: XCTestCase {
     XCTAssertEqual(first.request.headers["Accept"], "text/event-stream")
     XCTAssertEqual(first.request.headers["Cache-Control"], "no-store")
     XCTAssertNil(first.request.headers["Last-Event-ID"])
-    XCTAssertEqual(first.request.timeouts.idle, 0)
+    XCTAssertEqual(first.request.timeouts.idle, nil)
     first.send("id: 1\nevent: add\ndata: a\n\nid: 2\ndata: unfinished")
     first.end()
     scheduler.advanceTo(2999)

@@ -21,9 +21,12 @@ final class SocketSessionTests: XCTestCase {
   private func note(_ session: WebSocketSession, _ virtual: VirtualNetwork) -> any Disposable {
     let (notes, scheduler) = (virtual.notes, virtual.scheduler)
     let events = session.events.subscribe(onNext: { event in
-      switch event {
+      switch event.kind {
       case .opened: notes.add("opened @\(scheduler.clock)")
-      case .reconnecting(let pause, let error): notes.add("\(error.kind), again in \(pause) @\(scheduler.clock)")
+      case .reconnecting:
+        guard let error = event.error, let delay = event.delay else { return notes.add("an incomplete event") }
+        notes.add("\(error.kind), again in \(delay) @\(scheduler.clock)")
+      default: notes.add("\(event.kind)")
       }
     })
     let messages = session.messages.subscribe(
@@ -40,7 +43,10 @@ final class SocketSessionTests: XCTestCase {
   func testMessagesArriveAndANormalCloseCompletes() {
     let virtual = sequence(
       .socket(
-        Script([.message(.text("a"), after: 1), .message(.text("b"), after: 1), .close(.normal, after: 1)]), after: 0.5)
+        Script([
+          .message(.text("a"), after: .seconds(1)), .message(.text("b"), after: .seconds(1)),
+          .close(.normal, after: .seconds(1)),
+        ]), after: .milliseconds(500))
     )
     let session = virtual.network().webSocket(.get("/chat"))
     XCTAssertEqual(virtual.paths, [], "nothing before the subscription")
@@ -51,9 +57,10 @@ final class SocketSessionTests: XCTestCase {
 
   func testLostConnectionIsReopenedAfterTheDelaysOfThePolicyAndSubscribesAgain() {
     let virtual = sequence(
-      .socket(Script([.message(.text("a")), .failure(.connection, after: 1)]) { [.message($0)] }),
+      .socket(Script([.message(.text("a")), .failure(.connection, after: .seconds(1))]) { [.message($0)] }),
       .failure(.connection), .failure(.timeout),
-      .socket(Script([.close(.goingAway, after: 1)]) { [.message($0)] }), .socket(Script([]) { [.message($0)] }))
+      .socket(Script([.close(.goingAway, after: .seconds(1))]) { [.message($0)] }),
+      .socket(Script([]) { [.message($0)] }))
     let session = virtual.network().webSocket(.get("/chat"), reconnect: policy(virtual)) { $0.send("topic") }
     let subscription = note(session, virtual)
     virtual.scheduler.advanceBy(60000)
@@ -98,8 +105,8 @@ final class SocketSessionTests: XCTestCase {
   }
 
   func testAttemptsAreLimitedByThePolicyAndResetByALongConnection() {
-    let short = Script([.failure(.connection, after: 1)])
-    let long = Script([.failure(.connection, after: 30)])
+    let short = Script([.failure(.connection, after: .seconds(1))])
+    let long = Script([.failure(.connection, after: .seconds(30))])
     let virtual = sequence(.socket(short), .socket(long), .socket(short), .socket(short), .socket(short))
     _ = note(virtual.network().webSocket(.get("/"), reconnect: policy(virtual, attempts: 3)), virtual)
     virtual.scheduler.advanceBy(1000000)
@@ -109,11 +116,11 @@ final class SocketSessionTests: XCTestCase {
 
   func testSendWithoutASocketWaitsUntilTheSubscriptionsAreSent() {
     let received = Notes()
-    let script = Script([.failure(.connection, after: 1)]) {
+    let script = Script([.failure(.connection, after: .seconds(1))]) {
       received.add($0.text ?? ""); return []
     }
     let virtual = sequence(
-      .socket(script, after: 1),
+      .socket(script, after: .seconds(1)),
       .socket(
         Script([]) {
           received.add($0.text ?? ""); return []
@@ -144,7 +151,7 @@ final class SocketSessionTests: XCTestCase {
   }
 
   func testSubscriptionDisposedDuringOpeningStaysDisposed() {
-    let virtual = sequence(.socket(Script([]), after: 1))
+    let virtual = sequence(.socket(Script([]), after: .seconds(1)))
     let subscription = SerialDisposable()
     let session = virtual.network().webSocket(.get("/")) { _ in
       subscription.dispose()
@@ -198,7 +205,7 @@ final class SocketSessionTests: XCTestCase {
   }
 
   func testWaitingSendsFailWithTheSession() {
-    let virtual = sequence(.failure(.tls, after: 1))
+    let virtual = sequence(.failure(.tls, after: .seconds(1)))
     let session = virtual.network().webSocket(.get("/"), reconnect: policy(virtual))
     let kinds = Notes()
     _ = session.send("x").subscribe(onError: { kinds.add("\(NetworkError.wrapping($0).kind)") })
@@ -208,7 +215,7 @@ final class SocketSessionTests: XCTestCase {
   }
 
   func testSubscribersShareAConnectionAndTheLastClosesIt() {
-    let virtual = sequence(.socket(Script([.message(.text("a"), after: 1)])))
+    let virtual = sequence(.socket(Script([.message(.text("a"), after: .seconds(1))])))
     let session = virtual.network().webSocket(.get("/"))
     let first = note(session, virtual)
     let second = note(session, virtual)
@@ -225,7 +232,7 @@ final class SocketSessionTests: XCTestCase {
 
   func testErrorOfTheSubscriptionHookClosesTheConnection() {
     struct Refused: Error {}
-    let virtual = sequence(.socket(Script([.message(.text("a"), after: 1)])))
+    let virtual = sequence(.socket(Script([.message(.text("a"), after: .seconds(1))])))
     _ = note(virtual.network().webSocket(.get("/"), reconnect: policy(virtual)) { _ in .error(Refused()) }, virtual)
     virtual.scheduler.advanceBy(10000)
     XCTAssertEqual(virtual.notes.all, ["opened @0", "other -1212 @0"])

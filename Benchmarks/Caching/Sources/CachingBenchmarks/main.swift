@@ -40,7 +40,7 @@ func network(_ cache: Cache) -> Network {
   Network(
     Backend(
       baseURL: URL(string: "http://127.0.0.1:9"), transport: stub,
-      interceptors: [CacheInterceptor(cache, policy: .cacheFirst(seconds: 86400))]))
+      interceptors: [CacheInterceptor(cache, policy: .cacheFirst(maxAge: .seconds(86400)))]))
 }
 
 /// Returns the seconds per call of `count` calls, `inFlight` of them concurrent: each response starts the next call.

@@ -126,7 +126,9 @@
         var request = Request(url: server.appending(path: item.fault.map { "fault/\($0.rawValue)" } ?? "ok/\(item.id)"))
         request.options.maxBodySize = 1 << 20
         // Only requests that are expected to time out have short limits.
-        if item.fault?.kind == .timeout { request.timeouts = .init(connect: 5, idle: 0.2, total: 0.5) }
+        if item.fault?.kind == .timeout {
+          request.timeouts = .init(connect: .seconds(5), idle: .seconds(0.2), total: .seconds(0.5))
+        }
         let control = Control(item.cancels)
         if item.isStream {
           let body = Mutex(Data())

@@ -16,10 +16,8 @@ let bag = DisposeBag()
 
 session.events
   .subscribe(onNext: { event in
-    switch event {
-    case .opened(let response): print("* connected to \(response.url.host() ?? "")")
-    case .reconnecting(let pause, let error): print("* \(error.message) Next try in \(pause).")
-    }
+    if let response = event.response { print("* connected to \(response.url.host() ?? "")") }
+    if let error = event.error, let delay = event.delay { print("* \(error.message) Next try in \(delay).") }
   })
   .disposed(by: bag)
 

@@ -88,7 +88,7 @@ extension CacheInterceptor {
   /// Returns the response to an `only-if-cached` request without a stored response (RFC 9111 §5.2.1.7).
   static func gatewayTimeout(_ request: Request) -> Response {
     var response = Response(request: request, status: 504)
-    response.origin = .cache(age: 0, isStale: false)
+    response.origin = .cache(age: .zero, isStale: false)
     return response
   }
 

@@ -50,7 +50,7 @@ final class CacheTransaction: StreamSource {
     if policy == .http { return http(found, switching) }
     // A stored response that is not a success, even a fresh one, does not replace a success.
     let found = found.flatMap { (200...299).contains($0.entry.status) ? $0 : nil }
-    switch policy {
+    switch policy.kind {
     case .http:
       return http(found, switching)
     case .networkOnly:
@@ -58,9 +58,9 @@ final class CacheTransaction: StreamSource {
     case .cacheOnly:
       guard let found else { return CacheInterceptor.notCached(request, next) }
       return deliver(response(found), switching)
-    case .cacheFirst(let seconds):
+    case .cacheFirst(let maxAge):
       // Setting the clock back does not make an entry younger.
-      if let found, !found.entry.isDistrusted, abs(cache.now - found.entry.receivedAt) < seconds {
+      if let found, !found.entry.isDistrusted, abs(cache.now - found.entry.receivedAt) < maxAge.inSeconds {
         return deliver(response(found), switching)
       }
       return fetch(found)
@@ -231,7 +231,7 @@ final class CacheTransaction: StreamSource {
 
   /// Stores `entry` and returns `response` with a reference to it, so that reading failures can be reported.
   private func stored(_ entry: CacheEntry, _ key: String, _ response: Response, _ start: Start) -> Response {
-    let entry = request.caching.expiry.map(entry.expiring) ?? entry
+    let entry = request.caching.expiry.map { entry.expiring(after: $0.inSeconds) } ?? entry
     cache.store(entry, for: key, headers: request.headers, since: start.changes)
     var response = response
     response.cached = CachedResponse(cache, entry, key: key, headers: request.headers)
@@ -243,7 +243,7 @@ final class CacheTransaction: StreamSource {
     let age = found.entry.age(at: now)
     let isStale = age >= found.entry.freshness.lifetime
     var context = Context()
-    context[Response.Origin.self] = .cache(age: age, isStale: isStale)
+    context[Response.Origin.self] = .cache(age: Duration(clampingSeconds: age), isStale: isStale)
     context[CachedResponse.self] = CachedResponse(
       cache, found.entry, key: found.key, headers: request.headers, isProvisional: isProvisional)
     return found.entry.response(to: request, age: age, context: context)

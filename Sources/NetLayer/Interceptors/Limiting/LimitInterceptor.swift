@@ -162,7 +162,7 @@ public final class LimitInterceptor: Interceptor {
       // Requests that start immediately skip the bookkeeping.
       guard waited >= 0.001 else { return try sink.next(response) }
       var response = response
-      response.context[Waited.self] += waited
+      response.context[Waited.self] += Duration(clampingSeconds: waited)
       try sink.next(response)
     }
   }
@@ -216,10 +216,10 @@ public final class LimitInterceptor: Interceptor {
 }
 
 private enum Waited: ContextKey {
-  static let defaultValue = 0.0
+  static let defaultValue = Duration.zero
 }
 
 extension Response {
-  /// The time in seconds that the request waited for a limit; 0 for less than a millisecond.
-  public var waited: Double { context[Waited.self] }
+  /// The time that the request waited for a limit; zero for less than a millisecond.
+  public var waited: Duration { context[Waited.self] }
 }

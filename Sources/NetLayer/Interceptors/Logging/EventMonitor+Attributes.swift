@@ -1,15 +1,6 @@
 import PortableFoundation
 
 extension EventMonitor.Event {
-  /// The request of the event; for a response, the request as it was sent.
-  public var request: Request {
-    switch self {
-    case .started(let request), .failed(let request, _, _), .cancelled(let request, _), .measured(let request, _):
-      request
-    case .received(let response, _): response.request
-    }
-  }
-
   /// Returns the event's attributes, named by OpenTelemetry's semantic conventions for HTTP client spans, as far as
   /// they are known.
   ///
@@ -25,7 +16,6 @@ extension EventMonitor.Event {
   ///
   /// - Parameter redaction: The redaction of secrets in the URL.
   public func attributes(redaction: Redaction = .standard) -> [String: JSON] {
-    let request = request
     var attributes: [String: JSON] = ["url.full": JSON(stringLiteral: redaction.url(request.url))]
     let method = request.method.rawValue
     let isListed = Self.listedMethods.contains(method)
@@ -36,17 +26,12 @@ extension EventMonitor.Event {
     attributes["server.port"] = JSON(integerLiteral: port)
     let attempt = request.context[Attempt.self]
     if attempt > 1 { attributes["http.request.resend_count"] = JSON(integerLiteral: attempt - 1) }
-    switch self {
-    case .received(let response, _):
+    if let response {
       attributes["http.response.status_code"] = JSON(integerLiteral: response.status)
       if response.status >= 400 { attributes["error.type"] = JSON(stringLiteral: "\(response.status)") }
-      note(response.metrics, in: &attributes)
-    case .failed(_, let error, _):
-      attributes["error.type"] = JSON(stringLiteral: error.kind.rawValue)
-      note(error.metrics, in: &attributes)
-    case .measured(_, let metrics): note(metrics, in: &attributes)
-    case .started, .cancelled: break
     }
+    if let error { attributes["error.type"] = JSON(stringLiteral: error.kind.rawValue) }
+    note(metrics, in: &attributes)
     return attributes
   }
 

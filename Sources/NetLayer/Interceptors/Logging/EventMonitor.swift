@@ -4,22 +4,64 @@ import Streams
 /// An interceptor that reports the events of requests, for metrics.
 public struct EventMonitor: Interceptor {
   /// An event of a request.
-  public enum Event: Sendable {
-    /// The request starts.
-    case started(Request)
-    /// The response arrived after `seconds`, regardless of its status. The transport's metrics are in
-    /// `response.metrics`.
-    case received(Response, seconds: Double)
-    /// The request failed after `seconds`. The transport's metrics so far are in the error's `metrics`.
-    case failed(Request, NetworkError, seconds: Double)
-    /// The caller cancelled the request after `seconds`.
-    case cancelled(Request, seconds: Double)
-    /// The transport has finished the request with these metrics: before `received` and `failed`, after `cancelled`,
-    /// and at the end of a streamed body.
-    ///
-    /// The event occurs once per request that is sent: not for a cache hit, again for each retry, and only for the
-    /// first of several coalesced requests.
-    case measured(Request, TransferMetrics)
+  public struct Event: Sendable {
+    /// The kind of an event. A struct, so that a new kind does not break the `switch` statements of users.
+    public struct Kind: Sendable, Hashable, CustomStringConvertible {
+      private enum Known { case started, received, failed, cancelled, measured }
+
+      private let known: Known
+
+      /// The name of the kind.
+      public var description: String { "\(known)" }
+
+      /// The request starts.
+      public static let started = Kind(known: .started)
+      /// The response arrived, regardless of its status.
+      public static let received = Kind(known: .received)
+      /// The request failed.
+      public static let failed = Kind(known: .failed)
+      /// The caller cancelled the request.
+      public static let cancelled = Kind(known: .cancelled)
+      /// The transport has finished the request: before `received` and `failed`, after `cancelled`, and at the end of a
+      /// streamed body.
+      ///
+      /// The event occurs once per request that is sent: not for a cache hit, again for each retry, and only for the
+      /// first of several coalesced requests.
+      public static let measured = Kind(known: .measured)
+    }
+
+    /// The kind of the event.
+    public let kind: Kind
+    /// The request of the event; for a response, the request as it was sent.
+    public let request: Request
+    /// The response of `received`; otherwise `nil`.
+    public private(set) var response: Response?
+    /// The error of `failed`; otherwise `nil`.
+    public private(set) var error: NetworkError?
+    /// The time from the start to `received`, `failed` or `cancelled`; otherwise `nil`.
+    public private(set) var duration: Duration?
+    /// The transport's metrics of `measured`, `received` and `failed`, as far as they are known.
+    public private(set) var metrics: TransferMetrics?
+
+    /// Creates the event of a request that starts.
+    public static func started(_ request: Request) -> Event { Event(kind: .started, request: request) }
+    /// Creates the event of a response that arrived after `duration`.
+    public static func received(_ response: Response, after duration: Duration) -> Event {
+      Event(
+        kind: .received, request: response.request, response: response, duration: duration, metrics: response.metrics)
+    }
+    /// Creates the event of a request that failed after `duration`.
+    public static func failed(_ request: Request, _ error: NetworkError, after duration: Duration) -> Event {
+      Event(kind: .failed, request: request, error: error, duration: duration, metrics: error.metrics)
+    }
+    /// Creates the event of a request that the caller cancelled after `duration`.
+    public static func cancelled(_ request: Request, after duration: Duration) -> Event {
+      Event(kind: .cancelled, request: request, duration: duration)
+    }
+    /// Creates the event of a request that the transport has finished with these metrics.
+    public static func measured(_ request: Request, _ metrics: TransferMetrics) -> Event {
+      Event(kind: .measured, request: request, metrics: metrics)
+    }
   }
 
   private let clock: any SchedulerType
@@ -39,9 +81,9 @@ public struct EventMonitor: Interceptor {
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     let (clock, handler) = (clock, handler)
     return Observable.deferred {
-      let start = clock.now
+      let start = clock.uptime
       let isOver = Locked(false)
-      @Sendable func seconds() -> Double { clock.now.timeIntervalSince(start) }
+      @Sendable func duration() -> Duration { clock.uptime - start }
       handler(.started(request))
       var sent = request
       let outer = request.context[MetricsHandler.self]
@@ -52,13 +94,13 @@ public struct EventMonitor: Interceptor {
       return next(sent).do(
         onNext: { response in
           isOver.withLock { $0 = true }
-          handler(.received(response, seconds: seconds()))
+          handler(.received(response, after: duration()))
         },
         onError: { error in
           isOver.withLock { $0 = true }
-          handler(.failed(request, NetworkError.wrapping(error), seconds: seconds()))
+          handler(.failed(request, NetworkError.wrapping(error), after: duration()))
         },
-        onDispose: { if !isOver.withLock({ $0 }) { handler(.cancelled(request, seconds: seconds())) } })
+        onDispose: { if !isOver.withLock({ $0 }) { handler(.cancelled(request, after: duration())) } })
     }
   }
 }

@@ -11,18 +11,20 @@ import Streams
 /// a line that looks like an entry.
 public struct NetworkLogger: Interceptor {
   /// A level of detail.
-  public enum Level: Int, Sendable, Comparable {
+  public struct Level: Sendable, Hashable, Comparable {
+    private let rank: Int
+
     /// Nothing.
-    case off
+    public static let off = Level(rank: 0)
     /// The method, URL, status, time and sizes.
-    case basic
+    public static let basic = Level(rank: 1)
     /// The same as `basic`, and the header fields.
-    case headers
+    public static let headers = Level(rank: 2)
     /// The same and the bodies.
-    case body
+    public static let body = Level(rank: 3)
 
     /// Returns whether `a` logs less than `b`.
-    public static func < (a: Level, b: Level) -> Bool { a.rawValue < b.rawValue }
+    public static func < (a: Level, b: Level) -> Bool { a.rank < b.rank }
   }
 
   /// The level of detail.

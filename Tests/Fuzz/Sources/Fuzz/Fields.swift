@@ -153,7 +153,7 @@ func fuzzAddresses(_ data: Data) {
     origin.text.contains("%") || Origin(URL(string: origin.text + "/") ?? base) == origin,
     "\(origin) is not its own origin")
   // A host that can't be the key of a pin has no spelling for pins.
-  if let host = CurlTransport.TLS.pinnedHost(url), let spelling = CurlTransport.TLS.plainHost(host) {
+  if let host = HostSpelling.host(of: url), let spelling = HostSpelling.normalized(host) {
     check(spelling == host, "\(host) has another spelling")
   }
   let handshake = SocketHandshake(WebSocketOptions(), offersCompression: true)

@@ -48,7 +48,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
   private let refreshes = Notes()
 
   /// A server that accepts only the token returned by `good`.
-  private func server(_ good: @escaping @Sendable () -> String, after delay: Double = 0) -> VirtualNetwork {
+  private func server(_ good: @escaping @Sendable () -> String, after delay: Duration = .zero) -> VirtualNetwork {
     VirtualNetwork { request in
       request.headers["Authorization"] == "Bearer \(good())"
         ? .json("ok", after: delay) : .json("who?", status: 401, after: delay)
@@ -70,7 +70,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
   }
 
   func test_concurrent401s_causeOneRefresh_andOneRetryEach() throws {
-    let virtual = server({ "new" }, after: 0.1)
+    let virtual = server({ "new" }, after: .milliseconds(100))
     let network = virtual.network(
       try interceptor(virtual) { _ in virtual.after(.seconds(1), Token(access: "new")) })
     for index in 0..<100 { virtual.note("", network.response(.get, "/\(index)")) }
@@ -83,7 +83,8 @@ final class AuthenticationInterceptorTests: XCTestCase {
   func test_requestWithAReplacedToken_isRetriedWithoutRefresh() throws {
     let virtual = VirtualNetwork { request in
       let isNew = request.headers["Authorization"] == "Bearer new"
-      return isNew ? .json("ok") : .json("who?", status: 401, after: request.url.path == "/slow" ? 5 : 1)
+      let delay = Duration.seconds(request.url.path == "/slow" ? 5 : 1)
+      return isNew ? .json("ok") : .json("who?", status: 401, after: delay)
     }
     let network = virtual.network(try interceptor(virtual) { _ in .just(Token(access: "new")) })
     virtual.note("slow ", network.response(.get, "/slow"))
@@ -310,7 +311,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
   }
 
   func test_requestOfOneUser_isNotRetriedAsAnother() throws {
-    let virtual = VirtualNetwork(.json("who?", status: 401, after: 1))
+    let virtual = VirtualNetwork(.json("who?", status: 401, after: .seconds(1)))
     let authentication = try interceptor(virtual, Token(access: "anna")) { _ in throw TestError() }
     virtual.note("", virtual.network(authentication).response(.post, "/x"))
     virtual.scheduler.advanceTo(500)

@@ -108,7 +108,7 @@ final class TokenSharingTests: XCTestCase {
   }
 
   func test_many401sWithOneNewToken_countAsOneRefresh() throws {
-    let virtual = VirtualNetwork(.json("who?", status: 401, after: 1))
+    let virtual = VirtualNetwork(.json("who?", status: 401, after: .seconds(1)))
     let (network, _) = try network(virtual, MemoryTokenStore(Token(access: "old")), max: 2) { _ in
       .just(Token(access: "new"))
     }
@@ -256,7 +256,7 @@ final class TokenSharingTests: XCTestCase {
 
   func test_tokenReplacedForTheSameUser_retriesTheRejectedRequest() throws {
     let virtual = VirtualNetwork { request in
-      request.headers["Authorization"] == "Bearer new" ? .json("ok") : .json("who?", status: 401, after: 1)
+      request.headers["Authorization"] == "Bearer new" ? .json("ok") : .json("who?", status: 401, after: .seconds(1))
     }
     let (network, authentication) = try network(virtual, MemoryTokenStore(Token(access: "old", account: "ann"))) { _ in
       throw TestError()

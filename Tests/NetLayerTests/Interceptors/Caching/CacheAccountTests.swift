@@ -50,12 +50,12 @@ final class CacheAccountTests: XCTestCase {
     }
     for _ in 0..<2 {
       XCTAssertEqual(get(ann), "ann1")
-      XCTAssertEqual(get(ann.with { $0.timeouts.total = 7 }), "ann1")
+      XCTAssertEqual(get(ann.with { $0.timeouts.total = .seconds(7) }), "ann1")
       XCTAssertEqual(get(ann.with { $0.transport = bob }), "bob1")
       XCTAssertEqual(get(Network(ann.backend).with { $0.transport = eve }), "eve1")
     }
     let value = ann.with { $0.transport = Personal(account: nil, base: Self.counting("val")) }
-    XCTAssertEqual([get(value), get(value.with { $0.timeouts.total = 7 })], ["val1", "val1"])
+    XCTAssertEqual([get(value), get(value.with { $0.timeouts.total = .seconds(7) })], ["val1", "val1"])
   }
 
   func test_aReplacedTransport_usesTheDiskOnlyWithAnAccount() throws {
@@ -101,7 +101,8 @@ final class CacheAccountTests: XCTestCase {
       func get(_ user: String) -> [String] {
         let (method, task) = task(user)
         return fixture.get(
-          Plain(method: method, task: task, caching: CacheOptions(policy: .cacheFirst(seconds: 60), key: "feed"))
+          Plain(
+            method: method, task: task, caching: CacheOptions(policy: .cacheFirst(maxAge: .seconds(60)), key: "feed"))
         ).bodies
       }
       XCTAssertEqual([get("ada"), get("bob"), get("ada")], [["1"], ["2"], ["1"]])
@@ -144,7 +145,7 @@ final class CacheAccountTests: XCTestCase {
 
   func test_responseAfterAChangeOfUser_isNotStored() {
     let user = Locked("ada")
-    let fixture = CacheFixture(account: { _ in user.withLock { $0 } }) { _ in .response(after: 2) }
+    let fixture = CacheFixture(account: { _ in user.withLock { $0 } }) { _ in .response(after: .seconds(2)) }
     let call = Plain(caching: CacheOptions(policy: .cacheThenNetwork())).cache.request(on: fixture.network)
     let subscription = call.subscribe()
     fixture.scheduler.advanceBy(1)

@@ -74,7 +74,7 @@ final class CacheAuthenticationTests: XCTestCase {
         ? .response(headers: ["Cache-Control": "max-age=60"]) : .response(status: 401)
     }
     XCTAssertEqual(fixture.get().origins, [.network])
-    XCTAssertEqual(fixture.get().origins, [.cache(age: 0, isStale: false)])
+    XCTAssertEqual(fixture.get().origins, [.cache(age: .seconds(0), isStale: false)])
     authentication.set(Token(access: "old"))
     XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached)
   }
@@ -82,7 +82,7 @@ final class CacheAuthenticationTests: XCTestCase {
   func test_responseOfOneUser_isNotStoredForAUserWhoHasSignedInMeanwhile() throws {
     let authentication = try authenticator(Token(access: "ann"))
     let fixture = CacheFixture(behind: [authentication]) { _ in
-      .response(headers: ["Cache-Control": "max-age=60"], after: 2)
+      .response(headers: ["Cache-Control": "max-age=60"], after: .seconds(2))
     }
     let call = fixture.network.response(.get, "/a").subscribe()
     fixture.scheduler.advanceBy(1)
@@ -121,13 +121,13 @@ final class CacheAuthenticationTests: XCTestCase {
     let network = fixture.network.with { $0.options.cookies = jar }
     XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.network])
     XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.network])
-    XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.cache(age: 0, isStale: false)])
+    XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.cache(age: .seconds(0), isStale: false)])
   }
 
   func test_endpoints_findTheEntriesOfTheToken() throws {
     let authentication = try authenticator(Token(access: "ann"))
     let fixture = CacheFixture(
-      policy: .cacheFirst(seconds: 60), behind: [authentication], CacheFixture.counting([:]))
+      policy: .cacheFirst(maxAge: .seconds(60)), behind: [authentication], CacheFixture.counting([:]))
     fixture.get()
     func stored() -> String? {
       let response = record(Plain().cachedResponse(on: fixture.network), scheduler: fixture.scheduler)

@@ -45,9 +45,9 @@ final class CacheDecisionTests: XCTestCase {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=10, stale-while-revalidate=60"]))
     fixture.get()
     fixture.scheduler.advanceBy(20)
-    XCTAssertEqual(fixture.get(["Cache-Control": "only-if-cached"]).origins, [.cache(age: 20, isStale: true)])
+    XCTAssertEqual(fixture.get(["Cache-Control": "only-if-cached"]).origins, [.cache(age: .seconds(20), isStale: true)])
     XCTAssertEqual(fixture.requests, 1)
-    XCTAssertEqual(fixture.get().origins, [.cache(age: 20, isStale: true)])
+    XCTAssertEqual(fixture.get().origins, [.cache(age: .seconds(20), isStale: true)])
     XCTAssertEqual(fixture.requests, 2)
   }
 
@@ -55,7 +55,7 @@ final class CacheDecisionTests: XCTestCase {
     let headers: HTTPHeaders = ["ETag": "\"a\"", "Cache-Control": "max-age=60"]
     let fixture = CacheFixture { request in
       request.headers["If-None-Match"] == nil
-        ? .response(headers: headers, body: Data("own".utf8), after: 1)
+        ? .response(headers: headers, body: Data("own".utf8), after: .seconds(1))
         : .response(status: 304, headers: ["ETag": "\"b\""])
     }
     fixture.get()

@@ -13,7 +13,7 @@ final class CacheInterceptorTests: XCTestCase {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
     XCTAssertEqual(fixture.get().origins, [.network])
     fixture.scheduler.advanceBy(59)
-    XCTAssertEqual(fixture.get(), .init(bodies: ["1"], origins: [.cache(age: 59, isStale: false)]))
+    XCTAssertEqual(fixture.get(), .init(bodies: ["1"], origins: [.cache(age: .seconds(59), isStale: false)]))
     fixture.scheduler.advanceBy(1)
     XCTAssertEqual(fixture.get(), .init(bodies: ["2"], origins: [.network]))
     XCTAssertEqual(fixture.requests, 2)
@@ -41,7 +41,8 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.get(), .init(bodies: ["1"], origins: [.revalidated]))
     XCTAssertEqual(fixture.stub.requests.map { $0.headers["If-None-Match"] }, [nil, "\"a\""])
     fixture.scheduler.advanceBy(9)
-    XCTAssertEqual(fixture.get().origins, [.cache(age: 9, isStale: false)], "it is as new as its confirmation")
+    XCTAssertEqual(
+      fixture.get().origins, [.cache(age: .seconds(9), isStale: false)], "it is as new as its confirmation")
   }
 
   func test_validatorThatCanNotBeSent_isNotSent() {
@@ -82,7 +83,7 @@ final class CacheInterceptorTests: XCTestCase {
     fixture.get()
     fixture.scheduler.advanceBy(6)
     XCTAssertEqual(fixture.get().bodies, ["new"])
-    XCTAssertEqual(fixture.get(), .init(bodies: ["new"], origins: [.cache(age: 0, isStale: false)]))
+    XCTAssertEqual(fixture.get(), .init(bodies: ["new"], origins: [.cache(age: .seconds(0), isStale: false)]))
   }
 
   func test_noStore_storesNothing_andRemovesTheEntry() {
@@ -107,7 +108,7 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.get(["Cache-Control": "only-if-cached"]).bodies, ["504 "])
     XCTAssertEqual(
       fixture.get(["Cache-Control": "only-if-cached, max-stale"]),
-      .init(bodies: ["1"], origins: [.cache(age: 20, isStale: true)]))
+      .init(bodies: ["1"], origins: [.cache(age: .seconds(20), isStale: true)]))
     XCTAssertEqual(fixture.requests, 1)
   }
 
@@ -160,7 +161,7 @@ final class CacheInterceptorTests: XCTestCase {
     fixture.get()
     fixture.get(Plain(method: .put))
     fixture.get(Plain(method: .options))
-    XCTAssertEqual(fixture.get().origins, [.cache(age: 0, isStale: false)])
+    XCTAssertEqual(fixture.get().origins, [.cache(age: .seconds(0), isStale: false)])
   }
 
   func test_locationsOfTheSameOrigin_areInvalidated() {
@@ -174,7 +175,7 @@ final class CacheInterceptorTests: XCTestCase {
     fixture.get(path: "http://other/c")
     fixture.get(Plain(path: "/all", method: .post))
     XCTAssertEqual(fixture.get(path: "/b").origins, [.network])
-    XCTAssertEqual(fixture.get(path: "http://other/c").origins, [.cache(age: 0, isStale: false)])
+    XCTAssertEqual(fixture.get(path: "http://other/c").origins, [.cache(age: .seconds(0), isStale: false)])
   }
 
   func test_staleWhileRevalidate_returnsTheStaleEntry_andRevalidatesOnce() {
@@ -185,16 +186,16 @@ final class CacheInterceptorTests: XCTestCase {
     let all = Observable.merge((0..<5).map { _ in fixture.network.response(Call(Plain())) })
     let seen = fixture.run(all)
     XCTAssertEqual(seen.bodies, ["1", "1", "1", "1", "1"])
-    XCTAssertEqual(Set(seen.origins), [.cache(age: 15, isStale: true)])
+    XCTAssertEqual(Set(seen.origins), [.cache(age: .seconds(15), isStale: true)])
     XCTAssertEqual(fixture.requests, 2)
-    XCTAssertEqual(fixture.get(), .init(bodies: ["2"], origins: [.cache(age: 0, isStale: false)]))
+    XCTAssertEqual(fixture.get(), .init(bodies: ["2"], origins: [.cache(age: .seconds(0), isStale: false)]))
   }
 
   func test_disposingOfAStaleResponse_doesNotCancelItsRevalidation() {
     let count = Locked(0)
     let fixture = CacheFixture { _ in
       count.withLock { $0 += 1 }
-      return .response(headers: ["Cache-Control": "max-age=10, stale-while-revalidate=20"], after: 2)
+      return .response(headers: ["Cache-Control": "max-age=10, stale-while-revalidate=20"], after: .seconds(2))
     }
     fixture.get()
     fixture.scheduler.advanceBy(15)
@@ -202,7 +203,8 @@ final class CacheInterceptorTests: XCTestCase {
     subscription.dispose()
     fixture.scheduler.start()
     XCTAssertEqual(count.withLock { $0 }, 2)
-    XCTAssertEqual(fixture.get().origins, [.cache(age: 2, isStale: false)], "as old as it was long on its way")
+    XCTAssertEqual(
+      fixture.get().origins, [.cache(age: .seconds(2), isStale: false)], "as old as it was long on its way")
   }
 
   func test_failedBackgroundRevalidation_isRetriedByTheNextCall() {
@@ -215,7 +217,7 @@ final class CacheInterceptorTests: XCTestCase {
     fixture.scheduler.advanceBy(20)
     XCTAssertEqual(fixture.get().bodies, ["1"])
     XCTAssertEqual(fixture.get().bodies, ["1"])
-    XCTAssertEqual(fixture.get(), .init(bodies: ["2"], origins: [.cache(age: 0, isStale: false)]))
+    XCTAssertEqual(fixture.get(), .init(bodies: ["2"], origins: [.cache(age: .seconds(0), isStale: false)]))
   }
 
   func test_staleIfError_appliesToServerAndNetworkErrors() {
@@ -229,7 +231,7 @@ final class CacheInterceptorTests: XCTestCase {
       let fixture = CacheFixture { _ in turns }
       fixture.get()
       fixture.scheduler.advanceBy(30)
-      XCTAssertEqual(fixture.get(), .init(bodies: ["1"], origins: [.cache(age: 30, isStale: true)]))
+      XCTAssertEqual(fixture.get(), .init(bodies: ["1"], origins: [.cache(age: .seconds(30), isStale: true)]))
       fixture.scheduler.advanceBy(1)
       XCTAssertNotEqual(fixture.get().bodies, ["1"], "not for ever")
     }
@@ -334,7 +336,7 @@ final class CacheInterceptorTests: XCTestCase {
     let fixture = CacheFixture(envelope: .standard) { _ in turns }
     fixture.get()
     XCTAssertEqual(fixture.get().bodies, [#"{"code":200}"#])
-    XCTAssertEqual(fixture.get().origins, [.cache(age: 0, isStale: false)])
+    XCTAssertEqual(fixture.get().origins, [.cache(age: .seconds(0), isStale: false)])
   }
 
   func test_hit_arrivesOnTheMappingScheduler() {

@@ -27,7 +27,7 @@ final class CacheInvalidationTests: XCTestCase {
   }
 
   func test_write_invalidatesEntriesOfItsURLWithCustomKeys() {
-    let fixture = CacheFixture(policy: .cacheFirst(seconds: 600), CacheFixture.counting([:]))
+    let fixture = CacheFixture(policy: .cacheFirst(maxAge: .seconds(600)), CacheFixture.counting([:]))
     let feed = Plain(path: "/feed", caching: CacheOptions(key: "feed"))
     let query = Plain(path: "/query", method: .post, task: .json(["q": 1]), caching: CacheOptions(includesBody: true))
     fixture.get(feed)
@@ -48,7 +48,7 @@ final class CacheInvalidationTests: XCTestCase {
 
   func test_responseRequestedBeforeAWrite_isNotStored() {
     let fixture = CacheFixture { request in
-      .response(headers: ["Cache-Control": "max-age=600"], after: request.method == .get ? 2 : 1)
+      .response(headers: ["Cache-Control": "max-age=600"], after: request.method == .get ? .seconds(2) : .seconds(1))
     }
     let subscriptions = [
       fixture.network.response(.get, "/a", headers: ["Authorization": "a"]).subscribe(),
@@ -76,7 +76,7 @@ final class CacheInvalidationTests: XCTestCase {
   }
 
   func test_withdrawnEntry_isRemovedUnderEveryPolicy_forThatUserOnly() {
-    for policy in [CachePolicy.networkOnly, .cacheFirst(seconds: -1), .cacheThenNetwork(), .networkElseCache] {
+    for policy in [CachePolicy.networkOnly, .cacheFirst(maxAge: .seconds(-1)), .cacheThenNetwork(), .networkElseCache] {
       let isGone = Locked(false)
       let fixture = CacheFixture { _ in
         isGone.withLock { $0 }
@@ -111,7 +111,7 @@ final class CacheInvalidationTests: XCTestCase {
     let fixture = CacheFixture { _ in turns }
     fixture.get()
     fixture.get(["Cache-Control": "no-cache"])
-    XCTAssertEqual(fixture.get(), .init(bodies: ["404 "], origins: [.cache(age: 0, isStale: false)]))
+    XCTAssertEqual(fixture.get(), .init(bodies: ["404 "], origins: [.cache(age: .seconds(0), isStale: false)]))
   }
 
   func test_entriesBelowAURL_areRemovedForAllUsers() throws {
@@ -133,7 +133,7 @@ final class CacheInvalidationTests: XCTestCase {
         XCTAssertEqual(fixture.get(Plain(path: path, headers: ["Authorization": "a"])).origins, [.network], path)
       }
       for path in kept {
-        XCTAssertEqual(fixture.get(path: path).origins, [.cache(age: 0, isStale: false)], path)
+        XCTAssertEqual(fixture.get(path: path).origins, [.cache(age: .seconds(0), isStale: false)], path)
       }
     }
     let fixture = fresh()
@@ -162,7 +162,8 @@ final class CacheInvalidationTests: XCTestCase {
       Plain(method: .post, headers: wish), Plain(method: .put, task: .json(["a": 1]), headers: wish),
     ] {
       XCTAssertEqual(
-        fixture.get(endpoint), .init(bodies: ["504 "], origins: [.cache(age: 0, isStale: false)]), "\(endpoint)")
+        fixture.get(endpoint), .init(bodies: ["504 "], origins: [.cache(age: .seconds(0), isStale: false)]),
+        "\(endpoint)")
     }
     XCTAssertEqual(fixture.requests, 1)
     XCTAssertEqual(fixture.get(wish).bodies, ["1"], "and nothing was removed")
@@ -173,7 +174,7 @@ final class CacheInvalidationTests: XCTestCase {
     let query = Plain(method: .post, task: .json(["q": 1]), caching: CacheOptions(includesBody: true))
     XCTAssertEqual([fixture.get(query).bodies, fixture.get(query).bodies], [["1"], ["2"]])
     var first = query
-    first.caching.policy = .cacheFirst(seconds: 60)
+    first.caching.policy = .cacheFirst(maxAge: .seconds(60))
     XCTAssertEqual([fixture.get(first).bodies, fixture.get(first).bodies], [["3"], ["3"]])
   }
 

@@ -62,11 +62,7 @@ final class CacheNginxTests: XCTestCase {
     ) throws {
       let response = try call(path, .get, headers)
       let kind =
-        switch response.origin {
-        case .network: "network"
-        case .revalidated: "revalidated"
-        case .cache(_, let isStale): isStale ? "stale" : "cache"
-        }
+        response.origin.isStale ? "stale" : "\(response.origin.kind)"
       XCTAssertEqual("\(response.status) \(kind)", wanted, path, line: line)
       if let body { XCTAssertEqual(String(decoding: response.body, as: UTF8.self), body, path, line: line) }
     }
@@ -144,7 +140,7 @@ private final class SentCounter: Sendable {
   var count: Int { number.withLock { $0 } }
 
   var monitor: EventMonitor {
-    EventMonitor { [self] event in if case .started = event { number.withLock { $0 += 1 } } }
+    EventMonitor { [self] event in if event.kind == .started { number.withLock { $0 += 1 } } }
   }
 }
 

@@ -9,7 +9,9 @@ import XCTest
 final class CachePolicyTests: XCTestCase {
   private typealias Plain = CacheFixture.Plain
 
-  private func kept(_ age: Double, isStale: Bool = true) -> Response.Origin { .cache(age: age, isStale: isStale) }
+  private func kept(_ age: Double, isStale: Bool = true) -> Response.Origin {
+    .cache(age: .seconds(age), isStale: isStale)
+  }
 
   func test_networkOnly_sendsEachTime_andStoresTheResponse() {
     let fixture = CacheFixture(CacheFixture.counting([:]))
@@ -30,20 +32,20 @@ final class CachePolicyTests: XCTestCase {
 
   func test_cacheFirst_usesTheTimeSinceTheResponse() {
     let fixture = CacheFixture(CacheFixture.counting([:]))
-    XCTAssertEqual(fixture.get(.cacheFirst(seconds: 10)).origins, [.network])
+    XCTAssertEqual(fixture.get(.cacheFirst(maxAge: .seconds(10))).origins, [.network])
     fixture.scheduler.advanceBy(9)
-    XCTAssertEqual(fixture.get(.cacheFirst(seconds: 10)), .init(bodies: ["1"], origins: [kept(9)]))
+    XCTAssertEqual(fixture.get(.cacheFirst(maxAge: .seconds(10))), .init(bodies: ["1"], origins: [kept(9)]))
     fixture.scheduler.advanceBy(1)
-    XCTAssertEqual(fixture.get(.cacheFirst(seconds: 10)), .init(bodies: ["2"], origins: [.network]))
+    XCTAssertEqual(fixture.get(.cacheFirst(maxAge: .seconds(10))), .init(bodies: ["2"], origins: [.network]))
   }
 
   func test_cacheFirst_treatsA304AsANewResponse() {
     let fixture = CacheFixture(CacheFixture.counting(["ETag": "\"a\""]))
-    fixture.get(.cacheFirst(seconds: 10))
+    fixture.get(.cacheFirst(maxAge: .seconds(10)))
     fixture.scheduler.advanceBy(20)
-    XCTAssertEqual(fixture.get(.cacheFirst(seconds: 10)).origins, [.revalidated])
+    XCTAssertEqual(fixture.get(.cacheFirst(maxAge: .seconds(10))).origins, [.revalidated])
     fixture.scheduler.advanceBy(9)
-    XCTAssertEqual(fixture.get(.cacheFirst(seconds: 10)).bodies, ["1"])
+    XCTAssertEqual(fixture.get(.cacheFirst(maxAge: .seconds(10))).bodies, ["1"])
     XCTAssertEqual(fixture.requests, 2)
   }
 
@@ -115,7 +117,7 @@ final class CachePolicyTests: XCTestCase {
   }
 
   func test_policyOfTheCall_overridesThatOfTheEndpointAndBackend() {
-    let fixture = CacheFixture(policy: .cacheFirst(seconds: 100), CacheFixture.counting([:]))
+    let fixture = CacheFixture(policy: .cacheFirst(maxAge: .seconds(100)), CacheFixture.counting([:]))
     fixture.get()
     XCTAssertEqual(fixture.get().origins, [kept(0)], "the back end's")
     XCTAssertEqual(fixture.get(.networkOnly).origins, [.network], "the endpoint's")
@@ -129,7 +131,7 @@ final class CachePolicyTests: XCTestCase {
     func search(_ word: String, byBody: Bool = true) -> Plain {
       Plain(
         method: .post, task: .json(["word": word]),
-        caching: CacheOptions(policy: .cacheFirst(seconds: 60), includesBody: byBody))
+        caching: CacheOptions(policy: .cacheFirst(maxAge: .seconds(60)), includesBody: byBody))
     }
     let fixture = CacheFixture(CacheFixture.counting([:]))
     XCTAssertEqual(fixture.get(search("a")).bodies, ["1"])
@@ -151,7 +153,8 @@ final class CachePolicyTests: XCTestCase {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     func signed(_ time: Int) -> Plain {
       Plain(
-        path: "/a", task: .parameters(["t": time]), caching: CacheOptions(policy: .cacheFirst(seconds: 60), key: "a"))
+        path: "/a", task: .parameters(["t": time]),
+        caching: CacheOptions(policy: .cacheFirst(maxAge: .seconds(60)), key: "a"))
     }
     XCTAssertEqual(fixture.get(signed(1)).bodies, ["1"])
     XCTAssertEqual(fixture.get(signed(2)).bodies, ["1"])
@@ -222,7 +225,7 @@ final class CachePolicyTests: XCTestCase {
       .response(headers: ["ETag": "\"a\""], body: Data(#"{"old":1}"#.utf8)), .json(#"{"id":2}"#),
     ])
     let fixture = CacheFixture { _ in turns }
-    let endpoint = Plain(caching: CacheOptions(policy: .cacheFirst(seconds: 100)))
+    let endpoint = Plain(caching: CacheOptions(policy: .cacheFirst(maxAge: .seconds(100))))
     fixture.get(endpoint)
     func read() -> TestableObserver<Int> {
       let observer = fixture.scheduler.createObserver(Int.self)
@@ -244,7 +247,9 @@ final class CachePolicyTests: XCTestCase {
     let cache = Cache(directory: directory, memoryLimit: 4000, diskLimit: 8000)
     let network = Network(
       Backend(baseURL: URL(string: "http://h"), transport: stub, interceptors: [CacheInterceptor(cache)]))
-    let policies: [CachePolicy] = [.cacheFirst(seconds: 60), .cacheThenNetwork(), .networkElseCache, .networkOnly]
+    let policies: [CachePolicy] = [
+      .cacheFirst(maxAge: .seconds(60)), .cacheThenNetwork(), .networkElseCache, .networkOnly,
+    ]
     let done = expectation(description: "all have ended")
     done.expectedFulfillmentCount = 400
     DispatchQueue.concurrentPerform(iterations: 400) { number in

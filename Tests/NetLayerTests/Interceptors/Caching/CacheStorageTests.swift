@@ -29,7 +29,7 @@ final class CacheStorageTests: XCTestCase {
     fixture.get()
     fixture.scheduler.advanceBy(11)
     XCTAssertEqual(fixture.get(["Cache-Control": "no-store"]).origins, [.revalidated])
-    XCTAssertNotEqual(fixture.get().origins, [.cache(age: 0, isStale: false)])
+    XCTAssertNotEqual(fixture.get().origins, [.cache(age: .seconds(0), isStale: false)])
   }
 
   func test_a304OfAnotherURL_isIgnored() {
@@ -50,9 +50,9 @@ final class CacheStorageTests: XCTestCase {
     for fields in [[:], ["ETag": "\"a\""]] as [HTTPHeaders] {
       for removesAll in [false, true] {
         let fixture = CacheFixture { request in
-          guard request.method == .get else { return .response(after: 1) }
-          guard request.headers["If-None-Match"] == nil else { return .response(status: 304, after: 2) }
-          return .response(headers: fields.merging(["Cache-Control": "max-age=60"]), after: 2)
+          guard request.method == .get else { return .response(after: .seconds(1)) }
+          guard request.headers["If-None-Match"] == nil else { return .response(status: 304, after: .seconds(2)) }
+          return .response(headers: fields.merging(["Cache-Control": "max-age=60"]), after: .seconds(2))
         }
         if fields.count > 0 {
           fixture.get()
@@ -66,26 +66,27 @@ final class CacheStorageTests: XCTestCase {
         read.dispose()
         write?.dispose()
         XCTAssertEqual(fixture.get().origins, [.network])
-        XCTAssertEqual(fixture.get().origins, [.cache(age: 2, isStale: false)], "what comes later is kept again")
+        XCTAssertEqual(
+          fixture.get().origins, [.cache(age: .seconds(2), isStale: false)], "what comes later is kept again")
       }
     }
   }
 
   func test_changeOfAnotherURL_doesNotPreventStoring() {
     let fixture = CacheFixture { request in
-      .response(headers: ["Cache-Control": "max-age=60"], after: request.method == .get ? 2 : 1)
+      .response(headers: ["Cache-Control": "max-age=60"], after: request.method == .get ? .seconds(2) : .seconds(1))
     }
     let read = fixture.network.response(.get, "/a").subscribe()
     let write = fixture.network.response(.post, "/b").subscribe()
     fixture.scheduler.start()
     read.dispose()
     write.dispose()
-    XCTAssertEqual(fixture.get().origins, [.cache(age: 2, isStale: false)])
+    XCTAssertEqual(fixture.get().origins, [.cache(age: .seconds(2), isStale: false)])
   }
 
   func test_storedErrorStatus_isUsedOnlyByTheHTTPPolicy() {
     for (policy, bodies) in [
-      (CachePolicy.cacheFirst(seconds: 60), ["2"]), (.cacheThenNetwork(), ["2"]), (.networkElseCache, ["2"]),
+      (CachePolicy.cacheFirst(maxAge: .seconds(60)), ["2"]), (.cacheThenNetwork(), ["2"]), (.networkElseCache, ["2"]),
       (.cacheOnly, []),
     ] {
       let turns = StubTransport.StubbedResponse.sequence([
@@ -132,7 +133,7 @@ final class CacheStorageTests: XCTestCase {
   func test_responseThatMatchesNoModel_isRequestedAgain() {
     for headers in [[:], ["ETag": "\"a\""]] as [HTTPHeaders] {
       let fixture = CacheFixture(CacheFixture.counting(headers))
-      let endpoint = Plain(caching: CacheOptions(policy: .cacheFirst(seconds: 100)))
+      let endpoint = Plain(caching: CacheOptions(policy: .cacheFirst(maxAge: .seconds(100))))
       func read() {
         let subscription = fixture.network.request(endpoint, as: [String].self).subscribe(onError: { _ in })
         fixture.scheduler.start()
@@ -157,7 +158,7 @@ final class CacheStorageTests: XCTestCase {
     subscription.dispose()
     fixture.get(.networkOnly)
     try XCTUnwrap(observer.events.first?.value.element?.cached).refuse()
-    XCTAssertEqual(fixture.get(.cacheFirst(seconds: 10)).bodies, ["2"])
+    XCTAssertEqual(fixture.get(.cacheFirst(maxAge: .seconds(10))).bodies, ["2"])
   }
 
   func test_miss_failsOnTheMappingScheduler() {
@@ -187,7 +188,7 @@ final class CacheStorageTests: XCTestCase {
     let old: HTTPHeaders = ["Age": "500", "Date": "Fri, 01 Dec 2000 00:00:00 GMT", "Cache-Control": "max-age=60"]
     try Plain().storeCachedResponse(
       Response(request: request, headers: old, body: Data("mine".utf8)), on: fixture.network)
-    XCTAssertEqual(fixture.get(), .init(bodies: ["mine"], origins: [.cache(age: 0, isStale: false)]))
+    XCTAssertEqual(fixture.get(), .init(bodies: ["mine"], origins: [.cache(age: .seconds(0), isStale: false)]))
     var saved = Response(request: request)
     saved.file = URL(filePath: "/x")
     for bad in [Response(request: request, status: 206), Response(request: request, headers: ["Vary": "*"]), saved] {

@@ -9,7 +9,7 @@ import XCTest
 
 final class CoalescingInterceptorTests: XCTestCase {
   func test_row_3_14_identicalRequestsInFlight_areSentOnce() {
-    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
     let network = virtual.network(.coalescing)
     virtual.note("a ", network.response(.get, "/x", parameters: ["p": 1, "q": 2]))
     virtual.scheduler.advanceTo(500)
@@ -23,16 +23,16 @@ final class CoalescingInterceptorTests: XCTestCase {
   }
 
   func test_row_3_14_networksWithDifferentTransports_areDifferentUsers() {
-    let virtual = VirtualNetwork(.json("ann", after: 1))
+    let virtual = VirtualNetwork(.json("ann", after: .seconds(1)))
     let ann = virtual.network(.ignoreRepeats(within: .seconds(10), scheduler: virtual.scheduler))
-    func stub() -> StubTransport { StubTransport(on: virtual.scheduler) { _ in .json("bob", after: 1) } }
+    func stub() -> StubTransport { StubTransport(on: virtual.scheduler) { _ in .json("bob", after: .seconds(1)) } }
     let bob = stub()
     virtual.note("a ", ann.response(.get, "/x"))
     virtual.note("b ", ann.with { $0.transport = bob }.response(.get, "/x"))
     // The same object is the same user, in another network, too.
     virtual.note("b ", ann.with { $0.transport = bob }.response(.get, "/x"))
     virtual.note(
-      "a ", ann.with { $0.timeouts.total = 9 }.with { $0.timeouts = Backend().timeouts }.response(.get, "/x"))
+      "a ", ann.with { $0.timeouts.total = .seconds(9) }.with { $0.timeouts = Backend().timeouts }.response(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(
       virtual.notes.all.sorted(), ["a 200 ann @1000", "a 200 ann @1000", "b 200 bob @1000", "b 200 bob @1000"])
@@ -47,7 +47,7 @@ final class CoalescingInterceptorTests: XCTestCase {
   }
 
   func test_row_3_14_differentRequests_areNotShared() {
-    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
     let network = virtual.network(.coalescing)
     virtual.note("", network.response(.get, "/x"))
     virtual.note("", network.response(.head, "/x"))
@@ -75,7 +75,7 @@ final class CoalescingInterceptorTests: XCTestCase {
   }
 
   func test_row_3_14_error_reachesAllCallers_andIsNotStored() {
-    let virtual = VirtualNetwork(.sequence([.failure(.timeout, after: 1), .json("ok")]))
+    let virtual = VirtualNetwork(.sequence([.failure(.timeout, after: .seconds(1)), .json("ok")]))
     let network = virtual.network(.ignoreRepeats(within: .seconds(10), scheduler: virtual.scheduler))
     virtual.note("a ", network.response(.get, "/x"))
     virtual.note("b ", network.response(.get, "/x"))
@@ -86,7 +86,7 @@ final class CoalescingInterceptorTests: XCTestCase {
   }
 
   func test_row_3_14_requestWithinTheWindow_receivesTheLastResponse() {
-    let virtual = VirtualNetwork(.sequence([.json("1", after: 1), .json("2", after: 1)]))
+    let virtual = VirtualNetwork(.sequence([.json("1", after: .seconds(1)), .json("2", after: .seconds(1))]))
     let network = virtual.network(.ignoreRepeats(within: .seconds(2), scheduler: virtual.scheduler))
     for time in [0, 1001, 2999, 3001, 3500] {
       virtual.scheduler.scheduleAt(time) { virtual.note("", network.response(.get, "/x")) }
@@ -98,7 +98,7 @@ final class CoalescingInterceptorTests: XCTestCase {
   }
 
   func test_row_3_14_response_isNotSharedWithAnotherUser() throws {
-    let virtual = VirtualNetwork { .json($0.headers["Authorization"] ?? "none", after: 1) }
+    let virtual = VirtualNetwork { .json($0.headers["Authorization"] ?? "none", after: .seconds(1)) }
     let authentication = AuthenticationInterceptor(
       for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "anna")),
       scheduler: virtual.scheduler, refresh: { _ in throw TestError() })
@@ -179,7 +179,7 @@ final class CoalescingInterceptorTests: XCTestCase {
 
   func test_remainingCallers_areServedInOrder_whenOneDisposes() {
     for leaver in 0..<5 {
-      let virtual = VirtualNetwork(.json("ok", after: 1))
+      let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
       let network = virtual.network(.coalescing)
       let calls = (0..<5).map { virtual.note("\($0) ", network.response(.get, "/x")) }
       calls[leaver].dispose()
@@ -192,7 +192,7 @@ final class CoalescingInterceptorTests: XCTestCase {
   }
 
   func test_callsWithRulesForStorage_areNotShared() {
-    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
     let network = virtual.network(.coalescing)
     for isAllowed in [true, false] {
       let options = CacheOptions(allowsStorage: { _ in isAllowed })

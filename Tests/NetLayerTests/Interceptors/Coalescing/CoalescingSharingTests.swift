@@ -18,7 +18,7 @@ final class CoalescingSharingTests: XCTestCase {
   }
 
   func test_sharedResponse_isReadByTheRulesOfEachBackend() {
-    let virtual = VirtualNetwork(.json(#"{"first_name":"Ann"}"#, after: 1))
+    let virtual = VirtualNetwork(.json(#"{"first_name":"Ann"}"#, after: .seconds(1)))
     let plain = virtual.network(.coalescing)
     let snake = plain.with { $0.decoder = JSONModelDecoder.snakeCase }
     for first in [plain, snake] {
@@ -36,7 +36,7 @@ final class CoalescingSharingTests: XCTestCase {
   }
 
   func test_sharedError_isTranslatedByEachBackend() {
-    let virtual = VirtualNetwork(.failure(.timeout, after: 1))
+    let virtual = VirtualNetwork(.failure(.timeout, after: .seconds(1)))
     let (heard, seen) = (Notes(), Notes())
     let network = virtual.network(.coalescing)
     for (name, messages) in [("english", Messages.english), ("chinese", .chinese)] {
@@ -55,13 +55,13 @@ final class CoalescingSharingTests: XCTestCase {
 
   func test_requestsWithDifferentTransportOptions_areNotShared() {
     let changes: [@Sendable (inout Backend) -> Void] = [
-      { $0.timeouts.total = 0.3 }, { $0.timeouts.call = 9 }, { $0.options.redirects = .none },
+      { $0.timeouts.total = .seconds(0.3) }, { $0.timeouts.call = .seconds(9) }, { $0.options.redirects = .none },
       { $0.options.redirects = .follow(limit: 3) }, { $0.redaction = .standard.hiding("X-Tenant") },
       { $0.options.redirects = .decide { _ in true } },
       { $0.options.maxBodySize = 2 }, { $0.options.httpVersion = .http1 }, { $0.options.cookies = CookieJar() },
     ]
     for (index, change) in changes.enumerated() {
-      let virtual = VirtualNetwork(.json("ok", after: 1))
+      let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
       let network = virtual.network(.coalescing)
       virtual.note("", network.response(.get, "/x"))
       virtual.note("", network.with(change).response(.get, "/x"))
@@ -73,7 +73,7 @@ final class CoalescingSharingTests: XCTestCase {
   }
 
   func test_copiesOfACustomRedirectPolicy_areShared() {
-    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
     let rule = RedirectPolicy.decide { _ in true }
     let network = virtual.network(.coalescing)
     for _ in 0..<2 { virtual.note("", network.with { $0.options.redirects = rule }.response(.get, "/x")) }
@@ -82,7 +82,7 @@ final class CoalescingSharingTests: XCTestCase {
   }
 
   func test_requestsWithDifferentCacheOptions_areNotShared() {
-    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
     let network = virtual.network(.coalescing)
     for key in [nil, "a", "a", "b"] { virtual.note("", network.response(Call(Stored(key: key)))) }
     virtual.scheduler.start()
@@ -95,7 +95,7 @@ final class CoalescingSharingTests: XCTestCase {
       var path: String { "/x" }
     }
     let whole = TransferProgress(sent: 0, toSend: 0, received: 2, toReceive: 2)
-    let virtual = VirtualNetwork(.json("ok", after: 1).reporting([whole]))
+    let virtual = VirtualNetwork(.json("ok", after: .seconds(1)).reporting([whole]))
     let network = virtual.network(.coalescing)
     let heard = Notes()
     for name in ["a", "b"] {
@@ -111,8 +111,8 @@ final class CoalescingSharingTests: XCTestCase {
   private func cart() -> VirtualNetwork {
     let items = Counter()
     return VirtualNetwork { request in
-      if request.method == .post { return .json("\(items.next())", status: 201, after: 1) }
-      return .json("\(items.value)", after: request.url.query() == nil ? 1 : 5)
+      if request.method == .post { return .json("\(items.next())", status: 201, after: .seconds(1)) }
+      return .json("\(items.value)", after: request.url.query() == nil ? .seconds(1) : .seconds(5))
     }
   }
 
@@ -142,7 +142,7 @@ final class CoalescingSharingTests: XCTestCase {
 
   func test_failedOrCancelledWrite_countsAsAWrite() {
     for ending in ["fails", "is cancelled"] {
-      let virtual = VirtualNetwork { $0.method == .get ? .json("ok") : .failure(.timeout, after: 1) }
+      let virtual = VirtualNetwork { $0.method == .get ? .json("ok") : .failure(.timeout, after: .seconds(1)) }
       let network = virtual.network(.ignoreRepeats(within: .seconds(60), scheduler: virtual.scheduler))
       virtual.note("", network.response(.get, "/cart"))
       virtual.scheduler.advanceTo(10)
@@ -168,7 +168,7 @@ final class CoalescingSharingTests: XCTestCase {
   }
 
   func test_remainingCallers_receiveTheSharedResponseInOrder() {
-    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
     let network = virtual.network(.coalescing)
     let calls = (0..<50).map { virtual.note("\($0) ", network.response(.get, "/x")) }
     for index in stride(from: 0, to: 50, by: 3) { calls[index].dispose() }

@@ -35,7 +35,7 @@ private final class Gauge: Interceptor {
 
 final class LimitInterceptorTests: XCTestCase {
   func test_row_0_10_limit_boundsConcurrentRequests_andReportsTheWait() {
-    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
     let network = virtual.network(LimitInterceptor(maxConcurrent: 2, scheduler: virtual.scheduler))
     let waits = Notes()
     for index in 0..<5 {
@@ -43,11 +43,12 @@ final class LimitInterceptorTests: XCTestCase {
     }
     XCTAssertEqual(virtual.paths, ["/0", "/1"])
     virtual.scheduler.start()
-    XCTAssertEqual(waits.all, ["/0 0.0", "/1 0.0", "/2 1.0", "/3 1.0", "/4 2.0"])
+    XCTAssertEqual(
+      waits.all, ["/0 0.0 seconds", "/1 0.0 seconds", "/2 1.0 seconds", "/3 1.0 seconds", "/4 2.0 seconds"])
   }
 
   func test_limit_appliesPerHost() {
-    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
     let network = virtual.network(LimitInterceptor(maxConcurrent: 3, maxPerHost: 2, scheduler: virtual.scheduler))
     for host in ["a", "a", "a", "a", "b", "b"] { virtual.note("\(host) ", network.response(.get, "http://\(host)/x")) }
     virtual.scheduler.start()
@@ -80,7 +81,7 @@ final class LimitInterceptorTests: XCTestCase {
   }
 
   func test_waitingRequests_startByPriority_thenInOrder() {
-    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
     let limit = LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler)
     func network(_ priority: Request.Priority) -> Network { virtual.network(Prioritised(priority: priority), limit) }
     let (low, normal, high) = (network(.low), network(.normal), network(.high))
@@ -92,7 +93,7 @@ final class LimitInterceptorTests: XCTestCase {
   }
 
   func test_priority_appliesAcrossHosts() {
-    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
     let limit = LimitInterceptor(maxConcurrent: 1, maxPerHost: 1, scheduler: virtual.scheduler)
     func send(_ priority: Request.Priority, _ host: String, _ path: String) {
       virtual.note("", virtual.network(Prioritised(priority: priority), limit).response(.get, "http://\(host)/\(path)"))
@@ -105,7 +106,7 @@ final class LimitInterceptorTests: XCTestCase {
   }
 
   func test_waitingRequest_isNotSent_whenCancelled() {
-    let virtual = VirtualNetwork(.json("ok", after: 1))
+    let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
     let network = virtual.network(LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler))
     virtual.note("", network.response(.get, "/a"))
     let second = virtual.note("", network.response(.get, "/b"))
@@ -118,7 +119,7 @@ final class LimitInterceptorTests: XCTestCase {
   }
 
   func test_slot_isReleasedOnFailureAndCancellation() {
-    let virtual = VirtualNetwork { $0.url.path == "/never" ? .never : .failure(.timeout, after: 1) }
+    let virtual = VirtualNetwork { $0.url.path == "/never" ? .never : .failure(.timeout, after: .seconds(1)) }
     let network = virtual.network(LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler))
     let first = virtual.note("", network.response(.get, "/never"))
     virtual.note("", network.response(.get, "/b"))
@@ -172,7 +173,7 @@ final class LimitStreamTests: XCTestCase {
   }
 
   private static func body(failing kind: NetworkError.Kind? = nil) -> StubTransport.StubbedResponse {
-    .chunks([Data("a".utf8), Data("b".utf8)], every: 1, failing: kind)
+    .chunks([Data("a".utf8), Data("b".utf8)], every: .seconds(1), failing: kind)
   }
 
   func test_stream_occupiesItsSlotUntilTheEndOfItsBody() {

@@ -11,7 +11,7 @@ final class LoggerTests: XCTestCase {
 
   private func log(
     _ level: NetworkLogger.Level,
-    answer: StubTransport.StubbedResponse = .json(#"{"token":"s3","id":1}"#, after: 0.012),
+    answer: StubTransport.StubbedResponse = .json(#"{"token":"s3","id":1}"#, after: .seconds(0.012)),
     curl: Bool = false, dispose: Bool = false, _ call: (Network) -> Observable<Response>
   ) -> [String] {
     let notes = Notes()
@@ -63,7 +63,7 @@ final class LoggerTests: XCTestCase {
       "X-A": "a\u{1B}[2J\u{9B}1m", "X-B": "\u{202E}b", "Content-Type": "x\r\n<-- 200 GET http://f/",
     ]
     let body = Data("<-- 200 GET http://f/\r\n\u{1B}\u{2028}\t\u{85}".utf8)
-    let answer = StubTransport.StubbedResponse.response(headers: fields, body: body, after: 0.001)
+    let answer = StubTransport.StubbedResponse.response(headers: fields, body: body, after: .seconds(0.001))
     XCTAssertEqual(
       log(.headers) { $0.response(.get, "/a", headers: ["X": "x\n<-- 200"]) }.first,
       "--> GET http://h/a?token=***\nAuthorization: ***\nX: x\\n<-- 200")
@@ -82,7 +82,8 @@ final class LoggerTests: XCTestCase {
         """,
       ])
     XCTAssertEqual(
-      log(.basic, answer: .failure(.other, reason: "a\r\n<-- 200", after: 0)) { $0.response(.get, "/a") }.last,
+      log(.basic, answer: .failure(.other, reason: "a\r\n<-- 200", after: .seconds(0))) { $0.response(.get, "/a") }
+        .last,
       "<-- FAILED GET http://h/a?token=*** (0 ms): other -1212: a\\r\\n<-- 200")
     let request = Request(method: "A\nB", url: try XCTUnwrap(URL(string: "http://h")), headers: fields)
     XCTAssertFalse("\(request)\(Response(request: request))".unicodeScalars.contains(where: \.isControl))
@@ -117,7 +118,9 @@ final class LoggerTests: XCTestCase {
 
   func test_row_2_19_failuresAndCancellations_areLogged() {
     XCTAssertEqual(
-      log(.basic, answer: .failure(.timeout, reason: "slow ?token=s", after: 0.05)) { $0.response(.get, "/a") }.last,
+      log(.basic, answer: .failure(.timeout, reason: "slow ?token=s", after: .seconds(0.05))) {
+        $0.response(.get, "/a")
+      }.last,
       "<-- FAILED GET http://h/a?token=*** (50 ms): timeout -1212: slow ?token=***")
     XCTAssertEqual(
       log(.basic, answer: .never, dispose: true) { $0.response(.get, "/a") }.last,

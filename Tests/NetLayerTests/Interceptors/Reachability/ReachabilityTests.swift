@@ -42,7 +42,7 @@ final class ReachabilityTests: XCTestCase {
 
   func test_row_3_11_requestThatFailsOffline_isResentWhenOnline() {
     for (method, expected) in [(HTTPMethod.get, ["200 ok @9000"]), (.post, ["connection @1000"])] {
-      let virtual = VirtualNetwork(.sequence([.failure(.connection, after: 1), .json("ok")]))
+      let virtual = VirtualNetwork(.sequence([.failure(.connection, after: .seconds(1)), .json("ok")]))
       let state = BehaviorRelay(value: true)
       virtual.scheduler.scheduleAt(500) { state.accept(false) }
       virtual.scheduler.scheduleAt(9000) { state.accept(true) }
@@ -54,7 +54,7 @@ final class ReachabilityTests: XCTestCase {
   }
 
   func test_row_3_11_errorThatIsNotTransient_isNotResentWhenOnline() {
-    let virtual = VirtualNetwork(.sequence([.failure(.tls, after: 1), .json("ok")]))
+    let virtual = VirtualNetwork(.sequence([.failure(.tls, after: .seconds(1)), .json("ok")]))
     let state = BehaviorRelay(value: true)
     virtual.scheduler.scheduleAt(500) { state.accept(false) }
     virtual.scheduler.scheduleAt(9000) { state.accept(true) }

@@ -143,14 +143,14 @@ final class TraceInterceptorTests: XCTestCase {
     var request = Request(method: "BREW", url: try XCTUnwrap(URL(string: "https://pot:8443/")))
     request.context[Attempt.self] = 3
     let error = NetworkError(kind: .timeout, reason: "late")
-    let failed = EventMonitor.Event.failed(request, error, seconds: 1).attributes()
+    let failed = EventMonitor.Event.failed(request, error, after: .seconds(1)).attributes()
     XCTAssertEqual(failed["http.request.method"], "_OTHER")
     XCTAssertEqual(failed["http.request.method_original"], "BREW")
     XCTAssertEqual(failed["server.port"], 8443)
     XCTAssertEqual(failed["error.type"], "timeout")
     XCTAssertEqual(failed["http.request.resend_count"], 2)
     for (place, address) in [("127.0.0.1:81", "127.0.0.1"), ("[::1]:81", "::1")] {
-      let metrics = TransferMetrics(total: 1, httpVersion: "2", remoteAddress: place)
+      let metrics = TransferMetrics(total: .seconds(1), httpVersion: "2", remoteAddress: place)
       let measured = EventMonitor.Event.measured(request, metrics).attributes()
       XCTAssertEqual(measured["network.peer.address"]?.string, address)
       XCTAssertEqual(measured["network.peer.port"], 81)

@@ -1,36 +1,7 @@
 #if canImport(CLibcurl)
   import PortableFoundation
 
-  extension CurlTransport {
-    /// The proxy between the client and the servers.
-    public enum Proxy: Sendable {
-      /// No proxy, regardless of the environment.
-      case none
-      /// A proxy with an `http`, `https`, `socks5` or `socks5h` URL, which includes the user and password if the proxy
-      /// requires them. It is not used for the hosts and domains of `except`.
-      ///
-      /// A rejection by the proxy itself, such as status 407, is a response if the URL is `http`, and an error of kind
-      /// `connection` if it is `https`.
-      case url(URL, except: [String] = [])
-      /// The proxy of the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
-      case environment
-    }
-  }
-
-  extension CurlTransport.Proxy: CustomStringConvertible, CustomReflectable {
-    /// The name of the case, and the URL without its user and password.
-    public var description: String {
-      switch self {
-      case .none: "none"
-      case .url(let url, except: let hosts): "url(\(Self.shown(url)), except: \(hosts))"
-      case .environment: "environment"
-      }
-    }
-    /// A mirror without secrets.
-    public var customMirror: Mirror { Mirror(self, children: []) }
-  }
-
-  extension CurlTransport.Proxy {
+  extension ProxyOptions {
     private static let ports = ["http": 80, "https": 443, "socks5": 1080, "socks5h": 1080]
 
     /// Returns the URL with its port. Without a port, libcurl would use 1080 even for `http`.
@@ -42,15 +13,9 @@
       return parts.string ?? url.absoluteString
     }
 
-    /// Returns the URL without its user and password. Without a scheme, as in `user:password@host`, nothing of it is
-    /// shown.
-    private static func shown(_ url: URL) -> String {
-      url.host == nil ? Redaction.standard.placeholder : Redaction.standard.url(url)
-    }
-
     /// The error of an invalid proxy, or `nil`.
     var failure: NetworkError? {
-      switch self {
+      switch kind {
       case .none: return nil
       case .url(let url, _):
         guard Self.ports[url.scheme?.lowercased() ?? ""] != nil, url.host?.isEmpty == false else {

@@ -1,0 +1,44 @@
+import PortableFoundation
+
+/// The proxy between the client and the servers.
+public struct ProxyOptions: Sendable, Hashable {
+  enum Kind: Hashable {
+    case none
+    case url(URL, except: [String])
+    case environment
+  }
+
+  let kind: Kind
+
+  /// No proxy, regardless of the environment.
+  public static let none = ProxyOptions(kind: .none)
+  /// A proxy with an `http`, `https`, `socks5` or `socks5h` URL, which includes the user and password if the proxy
+  /// requires them. It is not used for the hosts and domains of `except`.
+  ///
+  /// A rejection by the proxy itself, such as status 407, is a response if the URL is `http`, and an error of kind
+  /// `connection` if it is `https`.
+  public static func url(_ url: URL, except hosts: [String] = []) -> ProxyOptions {
+    ProxyOptions(kind: .url(url, except: hosts))
+  }
+  /// The proxy of the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
+  public static let environment = ProxyOptions(kind: .environment)
+}
+
+extension ProxyOptions: CustomStringConvertible, CustomReflectable {
+  /// The kind of the proxy, and the URL without its user and password.
+  public var description: String {
+    switch kind {
+    case .none: "none"
+    case .url(let url, except: let hosts): "url(\(Self.shown(url)), except: \(hosts))"
+    case .environment: "environment"
+    }
+  }
+  /// A mirror without secrets.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+
+  /// Returns the URL without its user and password. Without a scheme, as in `user:password@host`, nothing of it is
+  /// shown.
+  static func shown(_ url: URL) -> String {
+    url.host == nil ? Redaction.standard.placeholder : Redaction.standard.url(url)
+  }
+}

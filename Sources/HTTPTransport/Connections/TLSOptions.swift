@@ -1,0 +1,116 @@
+import PortableFoundation
+
+/// The settings of TLS. Certificates and host names are always verified.
+///
+/// `trust` and `minimumVersion` also apply to an `https` proxy; `identity` and `pins` apply to servers only. If the
+/// transport's TLS library does not support a setting, requests fail with `tls` before anything is sent.
+public struct TLSOptions: Sendable, Hashable {
+  /// The certificate authorities (CAs) to trust.
+  public struct Trust: Sendable, Hashable {
+    enum Kind: Hashable {
+      case system
+      case file(URL)
+      case pem(Data)
+    }
+
+    let kind: Kind
+
+    /// The CAs of the system.
+    public static let system = Trust(kind: .system)
+    /// The CAs in a file of PEM certificates, instead of the system's.
+    public static func file(_ file: URL) -> Trust { Trust(kind: .file(file)) }
+    /// The CAs in PEM certificates in memory, instead of the system's. `CurlTransport` requires libcurl 7.77 or later.
+    public static func pem(_ certificates: Data) -> Trust { Trust(kind: .pem(certificates)) }
+  }
+
+  /// The client certificate for servers that require one: files in PEM format.
+  public struct Identity: Sendable, Hashable {
+    /// The certificate, and the intermediate certificates up to its CA.
+    public var certificate: URL
+    /// The private key, which may be in the same file.
+    public var key: URL
+    /// The password of an encrypted key; otherwise `nil`.
+    public var password: String?
+
+    /// Creates an identity from its files.
+    public init(certificate: URL, key: URL, password: String? = nil) {
+      self.certificate = certificate
+      self.key = key
+      self.password = password
+    }
+  }
+
+  /// A version of TLS.
+  public struct Version: Sendable, Hashable {
+    enum Kind { case v1_2, v1_3 }
+
+    let kind: Kind
+
+    /// TLS 1.2 (RFC 5246).
+    public static let v1_2 = Version(kind: .v1_2)
+    /// TLS 1.3 (RFC 8446).
+    public static let v1_3 = Version(kind: .v1_3)
+  }
+
+  /// The CAs to trust.
+  public var trust: Trust
+  /// The client certificate; `nil` for none.
+  public var identity: Identity?
+  /// The pinned public keys by host. The server's certificate must have one of the keys of its host. A host is a
+  /// case-insensitive name or an IP address. Always add a backup key: if the only key is lost, the app can no longer
+  /// connect.
+  public var pins: [String: [PublicKeyPin]]
+  /// The minimum version; 1.0 and 1.1 are deprecated (RFC 8996).
+  public var minimumVersion: Version
+
+  /// Creates TLS settings. See the properties for the defaults.
+  public init(
+    trust: Trust = .system, identity: Identity? = nil, pins: [String: [PublicKeyPin]] = [:],
+    minimumVersion: Version = .v1_2
+  ) {
+    self.trust = trust
+    self.identity = identity
+    self.pins = pins
+    self.minimumVersion = minimumVersion
+  }
+}
+
+extension TLSOptions.Identity: CustomStringConvertible, CustomReflectable {
+  /// The paths of the files, without the password.
+  public var description: String { "Identity(\(certificate.path), \(key.path)\(password == nil ? "" : ", ***"))" }
+  /// A mirror without the password.
+  public var customMirror: Mirror {
+    Mirror(
+      self,
+      children: ["certificate": certificate, "key": key, "password": password.map { _ in "***" } as Any])
+  }
+}
+
+extension TLSOptions {
+  /// The pins by normalized host. A pin under a different spelling of its host would have no effect.
+  var pinsByHost: [String: [PublicKeyPin]] {
+    Dictionary(pins.map { (HostSpelling.normalized($0.key) ?? $0.key, $0.value) }, uniquingKeysWith: +)
+  }
+
+  /// The error of invalid settings, or `nil`.
+  var failure: NetworkError? {
+    func invalid(_ reason: String) -> NetworkError { NetworkError(kind: .tls, reason: reason) }
+    func isReadable(_ file: URL) -> Bool { FileManager.default.isReadableFile(atPath: file.path) }
+    if case .file(let file) = trust.kind, !isReadable(file) {
+      return invalid("the CA file \(file.path) can't be read; set an existing PEM file in TLSOptions.trust")
+    }
+    if let identity, let file = [identity.certificate, identity.key].first(where: { !isReadable($0) }) {
+      return invalid("the file \(file.path) of TLSOptions.identity can't be read; set an existing PEM file")
+    }
+    for (host, pins) in pins {
+      guard HostSpelling.normalized(host) != nil else {
+        return invalid("TLSOptions.pins: \(host.debugDescription) is not a valid host; use one such as api.example.com")
+      }
+      // An empty list would accept every key.
+      guard !pins.isEmpty else {
+        return invalid("TLSOptions.pins has no pin for \(host); remove the host to trust its CA")
+      }
+    }
+    return nil
+  }
+}
