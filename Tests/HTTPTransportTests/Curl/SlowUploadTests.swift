@@ -33,7 +33,7 @@
     }
 
     func testAnUploadThatIsNotReadIsIdle() throws {
-      let server = try LoopbackServer.silent()
+      let server = try TestServer.silent()
       for body in [Request.Body.data(Data(count: 16 << 20)), .data(Data(count: 10))] {
         let limits = Request.Timeouts(connect: 30, idle: 0.4, total: 60)
         let put = Request(method: .put, url: server.url("/"), headers: ["Expect": ""], body: body, timeouts: limits)

@@ -144,7 +144,7 @@ final class Article0RowsTests: XCTestCase {
 
   // The sample API of the article over HTTP: a feed of posts with cursor paging, where the cursor is a timestamp.
   func test_row_0_28_feed_isFollowedToItsEnd() throws {
-    var routes = LoopbackServer.Routes()
+    var routes = TestServer.Routes()
     routes.on("GET", "/2/feed-app") { request in
       switch request.query("before") {
       case nil: .json(#"{"result":"SUCCESS","feedList":[{"post_id":1},{"post_id":2}],"before_timestamp":1500}"#)
@@ -152,7 +152,7 @@ final class Article0RowsTests: XCTestCase {
       default: .json(#"{"result":"ERROR","message":"参数错误"}"#)
       }
     }
-    let server = try LoopbackServer(routes: routes)
+    let server = try TestServer(routes: routes)
     struct Post: Decodable, Sendable { var post_id: Int }
     let tuchong = Network(
       Backend(

@@ -107,7 +107,7 @@ final class PagedCallTests: XCTestCase {
     func test_linkFromAnotherOrigin_doesNotReachAUnixSocket() throws {
       let transport = try CurlTransport(.init(addresses: ["docker": .unixSocket(path: "/none")]))
       for link in ["http://docker/x", "//DOCKER./x", "http://u:p@docker:80/x"] {
-        let server = try LoopbackServer { _ in .json("[1]").header("Link", "<\(link)>; rel=next") }
+        let server = try TestServer { _ in .json("[1]").header("Link", "<\(link)>; rel=next") }
         let network = Network(Backend(baseURL: server.url("/"), envelope: .none, transport: transport))
         let pages = record(network.pages(.get("/"), of: Int.self))
         XCTAssertEqual(pages.elements.map(\.items), [[1]])

@@ -462,7 +462,7 @@ final class DownloadTests: XCTestCase {
   func test_row_0_12_downloadOverARealConnection_resumesAfterAFailure() throws {
     let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let ranges = Notes()
-    let server = try LoopbackServer(handler: { request in
+    let server = try TestServer(handler: { request in
       let range = request.headers.first { $0.name.lowercased() == "range" }?.value
       ranges.add(range ?? "all")
       guard let range, let first = Int(range.dropFirst("bytes=".count).dropLast()) else {

@@ -1,12 +1,12 @@
 import PortableFoundation
 
-extension LoopbackServer {
+extension TestServer {
   /// A table of routes that maps methods and path patterns to handlers. The first match is used.
   ///
   /// The parts of a pattern match literally. `:name` matches one part, which is available as
   /// `request.parameters["name"]`, and a final `*` matches the rest.
   ///
-  ///     var routes = LoopbackServer.Routes()
+  ///     var routes = TestServer.Routes()
   ///     routes.on("GET", "/user/:id") { .json(#"{"id":"\#($0.parameters["id"] ?? "")"}"#) }
   public struct Routes: Sendable {
     private struct Route: Sendable {

@@ -1,6 +1,6 @@
 import PortableFoundation
 
-extension LoopbackServer {
+extension TestServer {
   /// A request as read by the server, with a complete body and without chunked coding.
   public struct Request: Sendable {
     /// The method, as sent.

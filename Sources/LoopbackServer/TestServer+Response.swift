@@ -1,6 +1,6 @@
 import PortableFoundation
 
-extension LoopbackServer {
+extension TestServer {
   /// A response from the server: its content and delays, and what happens to the connection.
   public struct Response: Sendable {
     /// Bytes, and the time to wait before they are sent.
@@ -88,7 +88,7 @@ extension LoopbackServer {
   }
 }
 
-extension LoopbackServer.Response {
+extension TestServer.Response {
   /// Returns a response with JSON.
   public static func json(_ text: String, status: Int = 200) -> Self {
     Self(status: status, headers: [("Content-Type", "application/json")], body: .bytes(Array(text.utf8)))

@@ -7,9 +7,9 @@ import Synchronization
 /// thousands of requests per second, so that it is not the bottleneck of a benchmark. It listens only on the loopback
 /// address, on a port that the system chooses, and stops when it is released.
 ///
-///     let server = try LoopbackServer { request in .json(#"{"path":"\#(request.path)"}"#) }
+///     let server = try TestServer { request in .json(#"{"path":"\#(request.path)"}"#) }
 ///     let url = server.url("/hello")
-public final class LoopbackServer: Sendable {
+public final class TestServer: Sendable {
   /// A function that responds to one request. It is called on the server's only thread, so it must return quickly. To
   /// delay a response, use `Response.delay`, which does not delay other connections.
   public typealias Handler = @Sendable (Request) -> Response
@@ -94,7 +94,7 @@ public final class LoopbackServer: Sendable {
     public let description: String
 
     init(_ call: String, errno code: Int32) {
-      description = "LoopbackServer: \(call) failed: \(String(cString: strerror(code))) (errno \(code))"
+      description = "TestServer: \(call) failed: \(String(cString: strerror(code))) (errno \(code))"
     }
   }
 }
@@ -116,7 +116,7 @@ final class RequestLog: @unchecked Sendable {  // safe: `entries` is accessed on
   private var entries = Entries()
 
   private struct Entries {
-    var requests: [LoopbackServer.Request] = []
+    var requests: [TestServer.Request] = []
     var bodyBytes = 0
   }
 
@@ -125,7 +125,7 @@ final class RequestLog: @unchecked Sendable {  // safe: `entries` is accessed on
 
   init(limit: Int) { self.limit = Swift.max(0, limit) }
 
-  func append(_ request: LoopbackServer.Request) {
+  func append(_ request: TestServer.Request) {
     requestCount.add(1, ordering: .relaxed)
     guard limit > 0 else { return }
     lock.withLock {
@@ -142,5 +142,5 @@ final class RequestLog: @unchecked Sendable {  // safe: `entries` is accessed on
     entries.requests.removeFirst(count)
   }
 
-  func newest() -> [LoopbackServer.Request] { lock.withLock { Array(entries.requests.suffix(limit)) } }
+  func newest() -> [TestServer.Request] { lock.withLock { Array(entries.requests.suffix(limit)) } }
 }

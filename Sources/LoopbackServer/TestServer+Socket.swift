@@ -1,8 +1,8 @@
-extension LoopbackServer {
+extension TestServer {
   /// A script for the server's side of a WebSocket (RFC 6455).
   ///
-  ///     let server = try LoopbackServer { _ in .socket(.echo) }
-  ///     let ticks = LoopbackServer.SocketScript(onOpen: [.text("1"), .wait(0.1), .text("2"), .close(1000, "")])
+  ///     let server = try TestServer { _ in .socket(.echo) }
+  ///     let ticks = TestServer.SocketScript(onOpen: [.text("1"), .wait(0.1), .text("2"), .close(1000, "")])
   public struct SocketScript: Sendable {
     /// A message from the client, assembled from its fragments.
     public enum Message: Sendable, Equatable {
@@ -82,9 +82,9 @@ extension LoopbackServer {
   }
 }
 
-extension LoopbackServer.Response {
+extension TestServer.Response {
   /// Returns a response that opens a WebSocket with `script`, and with `subprotocol` if it is not `nil`.
-  public static func socket(_ script: LoopbackServer.SocketScript, subprotocol: String? = nil) -> Self {
+  public static func socket(_ script: TestServer.SocketScript, subprotocol: String? = nil) -> Self {
     var response = Self(status: 101)
     response.socket = script
     return subprotocol.map { response.header("Sec-WebSocket-Protocol", $0) } ?? response

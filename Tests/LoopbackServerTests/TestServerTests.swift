@@ -3,8 +3,8 @@ import LoopbackServer
 import TestSupport
 import XCTest
 
-final class LoopbackServerTests: XCTestCase {
-  private func exchange(_ server: LoopbackServer, _ text: String, until end: String? = nil) throws -> String {
+final class TestServerTests: XCTestCase {
+  private func exchange(_ server: TestServer, _ text: String, until end: String? = nil) throws -> String {
     let client = try RawClient(port: server.port)
     client.send(text)
     return client.receive(until: end).text
@@ -13,7 +13,7 @@ final class LoopbackServerTests: XCTestCase {
   private func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" }
 
   func testAResponseHasAContentLength() throws {
-    let server = try LoopbackServer { .text("you asked for \($0.path)") }
+    let server = try TestServer { .text("you asked for \($0.path)") }
     let answer = try exchange(server, get("/a?b=c"))
     XCTAssert(answer.hasPrefix("HTTP/1.1 200 OK\r\n"), answer)
     XCTAssert(answer.contains("Content-Length: 16\r\n"), answer)
@@ -21,8 +21,8 @@ final class LoopbackServerTests: XCTestCase {
   }
 
   func testPipelinedRequestsGetResponsesInOrder() throws {
-    let server = try LoopbackServer { request in
-      LoopbackServer.Response.text(request.path).delayed(by: request.path == "/1" ? 0.02 : 0)
+    let server = try TestServer { request in
+      TestServer.Response.text(request.path).delayed(by: request.path == "/1" ? 0.02 : 0)
     }
     let requests = "GET /1 HTTP/1.1\r\n\r\n\r\nGET /2 HTTP/1.1\r\n\r\n" + get("/3")
     let answer = try exchange(server, requests)
@@ -33,7 +33,7 @@ final class LoopbackServerTests: XCTestCase {
   }
 
   func testADelayOfAnyLengthEndsNoServer() throws {
-    let server = try LoopbackServer { request in
+    let server = try TestServer { request in
       .text("late").delayed(by: Double(request.query("seconds") ?? "") ?? 0)
     }
     for seconds in ["9223372036854775807", "inf", "1e300"] {
@@ -46,7 +46,7 @@ final class LoopbackServerTests: XCTestCase {
   }
 
   func testAThousandPipelinedRequestsSucceed() throws {
-    let server = try LoopbackServer { .text($0.path) }
+    let server = try TestServer { .text($0.path) }
     let text = String(repeating: "GET /x HTTP/1.1\r\n\r\n", count: 1000) + get("/last")
     XCTAssert(try exchange(server, text).hasSuffix("/last"))
     XCTAssertEqual(server.requestCount, 1001)
@@ -54,7 +54,7 @@ final class LoopbackServerTests: XCTestCase {
   }
 
   func testBodiesWithContentLengthAndChunkedBodiesAreRead() throws {
-    let server = try LoopbackServer { .text($0.text.uppercased()) }
+    let server = try TestServer { .text($0.text.uppercased()) }
     let fixed = "POST / HTTP/1.1\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc"
     XCTAssert(try exchange(server, fixed).hasSuffix("ABC"))
     let head = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
@@ -63,7 +63,7 @@ final class LoopbackServerTests: XCTestCase {
   }
 
   func testARequestInSingleBytesIsRead() throws {
-    let server = try LoopbackServer { .text($0.text) }
+    let server = try TestServer { .text($0.text) }
     let client = try RawClient(port: server.port)
     for character in "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nwxyz\r\n0\r\n\r\n" {
       client.send(String(character))
@@ -72,13 +72,13 @@ final class LoopbackServerTests: XCTestCase {
   }
 
   func testAStreamedResponseIsChunked() throws {
-    let server = try LoopbackServer { _ in .stream([.init("one"), .init("three", after: 0.01)]) }
+    let server = try TestServer { _ in .stream([.init("one"), .init("three", after: 0.01)]) }
     let answer = try exchange(server, get("/"))
     XCTAssert(answer.hasSuffix("\r\n\r\n3\r\none\r\n5\r\nthree\r\n0\r\n\r\n"), answer)
   }
 
   func testTheServerSends100Continue() throws {
-    let server = try LoopbackServer { .text($0.text) }
+    let server = try TestServer { .text($0.text) }
     let client = try RawClient(port: server.port)
     client.send("PUT / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
     XCTAssertEqual(client.receive(until: "\r\n\r\n").text, "HTTP/1.1 100 Continue\r\n\r\n")
@@ -87,14 +87,14 @@ final class LoopbackServerTests: XCTestCase {
   }
 
   func testAHEADResponseHasNoBody_andTheConnectionIsReused() throws {
-    let server = try LoopbackServer { _ in .text("body") }
+    let server = try TestServer { _ in .text("body") }
     let answer = try exchange(server, "HEAD / HTTP/1.1\r\n\r\n" + get("/"))
     XCTAssertEqual(answer.components(separatedBy: "body").count, 2, answer)
     XCTAssertEqual(answer.components(separatedBy: "Content-Length: 4").count, 3, answer)
   }
 
   func testInvalidHTTPIsRejectedWith400() throws {
-    let server = try LoopbackServer { _ in .text("never") }
+    let server = try TestServer { _ in .text("never") }
     let overflow = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n7fffffffffffffff\r\n"
     let unbroken = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc0\r\n\r\n"
     for text in [
@@ -107,12 +107,12 @@ final class LoopbackServerTests: XCTestCase {
   }
 
   func testRoutesMatchParametersMethodsAndPrefixes() throws {
-    var routes = LoopbackServer.Routes()
+    var routes = TestServer.Routes()
     routes.on("GET", "/user/:id/posts/:post") { request in
       .text("\(request.parameters["id"] ?? "") \(request.parameters["post"] ?? "") \(request.query("q") ?? "")")
     }
     routes.on(nil, "/files/*") { .text($0.path) }
-    let server = try LoopbackServer(routes: routes)
+    let server = try TestServer(routes: routes)
     XCTAssert(try exchange(server, get("/user/a%20b/posts/7?q=x+%26")).hasSuffix("a b 7 x &"))
     XCTAssert(try exchange(server, get("/files/a/b")).hasSuffix("/files/a/b"))
     XCTAssert(try exchange(server, get("/user/1")).hasPrefix("HTTP/1.1 404 "))
@@ -121,17 +121,17 @@ final class LoopbackServerTests: XCTestCase {
   }
 
   func testHeaderNamesAreCaseInsensitive_andDuplicatesAreKept() throws {
-    let server = try LoopbackServer { .text($0.headerValues("x-list").joined(separator: "|")) }
+    let server = try TestServer { .text($0.headerValues("x-list").joined(separator: "|")) }
     let text = "GET / HTTP/1.1\r\nX-List: a\r\nx-LIST:  b \r\nConnection: close\r\n\r\n"
     XCTAssert(try exchange(server, text).hasSuffix("a|b"))
   }
 
   func testFaultsEndTheConnection() throws {
-    var routes = LoopbackServer.Routes()
+    var routes = TestServer.Routes()
     routes.on(nil, "/close") { _ in .closeBeforeHead }
     routes.on(nil, "/reset") { _ in .resetMidBody(promised: 10, sent: 3) }
     routes.on(nil, "/cut") { _ in .truncatedBody(promised: 10, sent: 3) }
-    let server = try LoopbackServer(routes: routes)
+    let server = try TestServer(routes: routes)
     XCTAssertEqual(try exchange(server, get("/close")), "")
     let cut = try exchange(server, get("/cut"))
     XCTAssert(cut.contains("Content-Length: 10\r\n"), cut)
@@ -142,7 +142,7 @@ final class LoopbackServerTests: XCTestCase {
   }
 
   func testADelayDoesNotBlockOtherConnections() throws {
-    let server = try LoopbackServer { request in
+    let server = try TestServer { request in
       request.path == "/never" ? .neverResponding : .text("now")
     }
     let stuck = try RawClient(port: server.port)
@@ -151,7 +151,7 @@ final class LoopbackServerTests: XCTestCase {
   }
 
   func testHundredsOfConnectionsAreServed() throws {
-    let server = try LoopbackServer { _ in .text("ok") }
+    let server = try TestServer { _ in .text("ok") }
     let clients = try (0..<400).map { _ in try RawClient(port: server.port) }
     for client in clients { client.send("GET / HTTP/1.1\r\n\r\n") }
     for client in clients { XCTAssert(client.receive(until: "ok").text.hasSuffix("ok")) }
@@ -161,7 +161,7 @@ final class LoopbackServerTests: XCTestCase {
 
   func testABodyOfSeveralMegabytesIsSentCompletely() throws {
     let body = [UInt8](repeating: 97, count: 8 << 20)
-    let server = try LoopbackServer { _ in .bytes(body) }
+    let server = try TestServer { _ in .bytes(body) }
     let answer = try exchange(server, get("/"))
     XCTAssertEqual(answer.components(separatedBy: "\r\n\r\n").last?.utf8.count, body.count)
   }
@@ -178,7 +178,7 @@ final class LoopbackServerTests: XCTestCase {
   }
 
   func testASocketThatDoesNotReadIsReleasedWhenItsConnectionIsReset() throws {
-    let server = try LoopbackServer { _ in .socket(LoopbackServer.SocketScript(onOpen: [.stopReading])) }
+    let server = try TestServer { _ in .socket(TestServer.SocketScript(onOpen: [.stopReading])) }
     var client: RawClient? = try connectSocket(server)
     XCTAssertEqual(server.openConnectionCount, 1)
     client?.resetAtEnd()
@@ -188,7 +188,7 @@ final class LoopbackServerTests: XCTestCase {
     XCTAssertEqual(server.openConnectionCount, 0)
   }
 
-  private func connectSocket(_ server: LoopbackServer) throws -> RawClient {
+  private func connectSocket(_ server: TestServer) throws -> RawClient {
     let client = try RawClient(port: server.port)
     client.send("GET / HTTP/1.1\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
     XCTAssertNotNil(client.receiveHead())
@@ -199,8 +199,8 @@ final class LoopbackServerTests: XCTestCase {
   ///
   /// If `waits`, the client reads when the server has written as much as it can.
   private func bytesOfSocket(_ frame: [UInt8], times count: Int, waits: Bool) throws -> Int {
-    let server = try LoopbackServer { _ in
-      .socket(LoopbackServer.SocketScript(onOpen: Array(repeating: .raw(frame), count: count) + [.end]))
+    let server = try TestServer { _ in
+      .socket(TestServer.SocketScript(onOpen: Array(repeating: .raw(frame), count: count) + [.end]))
     }
     let client = try connectSocket(server)
     var sent = -1
@@ -215,7 +215,7 @@ final class LoopbackServerTests: XCTestCase {
 
   func testADisconnectedClientEndsOnlyItsConnection() throws {
     let body = [UInt8](repeating: 97, count: 8 << 20)
-    let server = try LoopbackServer { $0.path == "/" ? .text("ok") : .bytes(body) }
+    let server = try TestServer { $0.path == "/" ? .text("ok") : .bytes(body) }
     for _ in 0..<20 {
       let client = try RawClient(port: server.port)
       client.send("GET /large HTTP/1.1\r\n\r\nGET /large HTTP/1.1\r\n\r\n")
@@ -225,7 +225,7 @@ final class LoopbackServerTests: XCTestCase {
   }
 
   func testStopClosesAllConnectionsAndMayBeRepeated() throws {
-    let server = try LoopbackServer { _ in .neverResponding }
+    let server = try TestServer { _ in .neverResponding }
     let client = try RawClient(port: server.port)
     client.send("GET / HTTP/1.1\r\n\r\n")
     server.stop()
@@ -235,14 +235,14 @@ final class LoopbackServerTests: XCTestCase {
   }
 
   func testAReleasedServerStops() throws {
-    var server: LoopbackServer? = try LoopbackServer { _ in .text("ok") }
+    var server: TestServer? = try TestServer { _ in .text("ok") }
     let port = try XCTUnwrap(server?.port)
     server = nil
     XCTAssertThrowsError(try RawClient(port: port))
   }
 
   func testAnEndlessHeadIsRejectedWith431() throws {
-    let server = try LoopbackServer { _ in .text("never") }
+    let server = try TestServer { _ in .text("never") }
     // Exceeds the limit by exactly one byte, so that the server reads all bytes. Unread bytes would reset the
     // connection.
     let head = "GET / HTTP/1.1\r\nX: ".padding(toLength: 65_537, withPad: "x", startingAt: 0)
@@ -251,7 +251,7 @@ final class LoopbackServerTests: XCTestCase {
   }
 
   func testAnHTTP10ConnectionIsClosed() throws {
-    let server = try LoopbackServer { _ in .text("ok") }
+    let server = try TestServer { _ in .text("ok") }
     let client = try RawClient(port: server.port)
     client.send("GET / HTTP/1.0\r\n\r\n")
     let (answer, failure) = client.receive(until: nil)

@@ -1,11 +1,11 @@
 import PortableFoundation
 import Synchronization
 
-extension LoopbackServer {
+extension TestServer {
   /// The faults of a server. `response` returns a response with the fault.
   ///
   /// Two faults do not belong to a response. For a refused connection, stop the server. For a connection that is
-  /// accepted and never read from, use `LoopbackServer.silent()`.
+  /// accepted and never read from, use `TestServer.silent()`.
   public enum Fault: String, CaseIterable, Sendable {
     /// The request is read, and no response is sent.
     case neverResponding
@@ -175,5 +175,5 @@ extension LoopbackServer {
   }
 
   /// Creates a server whose connections are accepted by the system and never read from.
-  public static func silent() throws -> LoopbackServer { try LoopbackServer(isSilent: true) }
+  public static func silent() throws -> TestServer { try TestServer(isSilent: true) }
 }
