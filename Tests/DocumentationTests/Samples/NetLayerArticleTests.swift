@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import NetLayer
+import NetLayerTesting
 import Streams
 import XCTest
 

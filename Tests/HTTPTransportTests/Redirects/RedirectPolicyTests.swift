@@ -1,4 +1,5 @@
 import Foundation
+import NetLayerTesting
 import StreamsTesting
 import TestSupport
 import XCTest

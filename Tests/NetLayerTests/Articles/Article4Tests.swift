@@ -1,4 +1,5 @@
 import LoopbackServer
+import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest

@@ -1,5 +1,6 @@
 import Foundation
 import LoopbackServer
+import NetLayerTesting
 import Streams
 import XCTest
 

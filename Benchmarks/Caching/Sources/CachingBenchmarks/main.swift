@@ -4,7 +4,7 @@
 // --json FILE
 import Dispatch
 import Foundation
-import NetLayer
+import NetLayerTesting
 import Streams
 
 struct Item: Endpoint {

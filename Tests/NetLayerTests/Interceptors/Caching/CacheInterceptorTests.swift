@@ -4,6 +4,7 @@ import XCTest
 
 @testable import HTTPTransport
 @testable import NetLayer
+@testable import NetLayerTesting
 
 /// The cache with the policy `http` (RFC 9111), in virtual time.
 final class CacheInterceptorTests: XCTestCase {

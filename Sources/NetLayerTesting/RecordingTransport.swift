@@ -1,5 +1,5 @@
+import NetLayer
 import PortableFoundation
-import Streams
 
 /// A transport that sends requests through another transport and records the results in a file, which
 /// `StubTransport(replaying:)` plays back.

@@ -1,5 +1,5 @@
+import NetLayer
 import PortableFoundation
-import Streams
 
 /// A transport without a network, for tests and previews. It returns responses from a closure, a table or a recording.
 ///

@@ -1,3 +1,4 @@
+import NetLayer
 import PortableFoundation
 
 extension StubTransport.Stub {

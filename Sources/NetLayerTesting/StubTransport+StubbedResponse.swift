@@ -1,5 +1,5 @@
+import NetLayer
 import PortableFoundation
-import Streams
 
 extension StubTransport {
   /// The response of a stub to a request that it matches.
@@ -108,10 +108,4 @@ extension StubTransport {
       }
     }
   }
-}
-
-extension StubTransport {
-  /// Unavailable: the type is named `StubbedResponse`.
-  @available(*, unavailable, renamed: "StubbedResponse")
-  public typealias Answer = StubbedResponse
 }

@@ -1,5 +1,5 @@
+import NetLayer
 import PortableFoundation
-import Streams
 
 /// The state of one stubbed request. Everything except `dispose` and `resume` runs on the scheduler.
 final class StubTransfer: StreamControl {

@@ -1,5 +1,5 @@
+import NetLayer
 import PortableFoundation
-import Streams
 
 extension StubTransport {
   /// A script for the server's side of a WebSocket.

@@ -1,3 +1,4 @@
+import NetLayer
 import PortableFoundation
 
 /// A recorded call: a request, and its response or error. Each call is one line of JSON.
