@@ -53,6 +53,11 @@ public struct SignedContent: Sendable {
   /// the format of `URLParameterEncoder`.
   public let parameters: [(name: String, value: String)]
 
+  /// Creates the input of a signer, to test one. `parameters` must be sorted by name.
+  public init(request: Request, parameters: [(name: String, value: String)] = []) {
+    (self.request, self.parameters) = (request, parameters)
+  }
+
   /// The parameters as one text, `a=1&b=2`, sorted by name with unescaped values: the input of most signatures.
   public var text: String { parameters.map { "\($0.name)=\($0.value)" }.joined(separator: "&") }
 }
