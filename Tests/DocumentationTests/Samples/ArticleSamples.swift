@@ -189,7 +189,7 @@ enum Article3 {
   }
 
   static func network(apiURL: URL) -> Network {
-    let cache = Cache(directory: Cache.directory(named: "github"))
+    let cache = ResponseCache(directory: ResponseCache.directory(named: "github"))
     let github = Network(Backend(baseURL: apiURL, interceptors: [CacheInterceptor(cache)]))
     return github
   }

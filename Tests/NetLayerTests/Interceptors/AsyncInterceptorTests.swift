@@ -153,7 +153,7 @@ final class AsyncInterceptorTests: XCTestCase {
       .response(headers: ["Cache-Control": "max-age=60"], body: Data("\"\(request.url.query ?? "")\"".utf8))
     }
     let api = network(stub) {
-      $0.interceptors = [CacheInterceptor(Cache(directory: nil), policy: .http)]
+      $0.interceptors = [CacheInterceptor(ResponseCache(directory: nil), policy: .http)]
       $0.signer = AsyncSigner { _ in Signature(parameters: ["uid": user.withLock { $0 }]) }
     }
     let first = try await api.fetch(.get("/me"), as: String.self)
@@ -272,7 +272,7 @@ final class AsyncInterceptorTests: XCTestCase {
           }
         ])
       }
-      backend.interceptors = [CacheInterceptor(Cache(directory: nil))]
+      backend.interceptors = [CacheInterceptor(ResponseCache(directory: nil))]
     }
     for _ in 0..<3 {
       let one = try await api.fetch(.get("/x"), as: Int.self)

@@ -134,7 +134,7 @@ final class PagedCallTests: XCTestCase {
   func test_customCacheKey_isDifferentForEachPage() throws {
     let (api, stub) = network { url in .json(url.query == "page=3" ? "[]" : "[\(url.query?.last ?? "0")]") }
     let cached = api.with {
-      $0.interceptors = [CacheInterceptor(Cache(directory: nil), policy: .cacheFirst(seconds: 60))]
+      $0.interceptors = [CacheInterceptor(ResponseCache(directory: nil), policy: .cacheFirst(seconds: 60))]
     }
     var call = Call.get("/x")
     call.caching.key = "feed"

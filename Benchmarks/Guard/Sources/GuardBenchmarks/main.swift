@@ -64,7 +64,7 @@ let authenticated = network.with {
   ]
 }
 let cached = network.with {
-  $0.interceptors = [CacheInterceptor(Cache(directory: nil), policy: .cacheFirst(seconds: 86_400))]
+  $0.interceptors = [CacheInterceptor(ResponseCache(directory: nil), policy: .cacheFirst(seconds: 86_400))]
 }
 let text = Data(
   #"{"items":[\#((0..<20).map { #"{"id":\#($0),"name":"user \#($0)"}"# }.joined(separator: ","))]}"#.utf8)

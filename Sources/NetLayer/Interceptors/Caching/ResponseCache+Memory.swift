@@ -1,4 +1,4 @@
-extension Cache {
+extension ResponseCache {
   /// The entries in memory, and the bookkeeping for the files.
   struct Memory {
     var entries: LeastRecentlyUsed<String, CacheEntry>
@@ -19,7 +19,7 @@ extension Cache {
   }
 }
 
-extension Cache.Memory {
+extension ResponseCache.Memory {
   /// The maximum number of waiting bytes, so that a slow disk does not fill the memory.
   private static let mostWaiting = 8 << 20
 

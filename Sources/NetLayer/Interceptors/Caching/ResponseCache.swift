@@ -4,7 +4,7 @@ import Streams
 /// A cache of responses in memory and on disk.
 ///
 /// ```swift
-/// let cache = Cache(directory: Cache.directory(named: "shop"))
+/// let cache = ResponseCache(directory: ResponseCache.directory(named: "shop"))
 /// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
 /// ```
 /// Both levels keep the most recently used entries, up to a limit in bytes. The first use opens the directory. All disk
@@ -16,7 +16,7 @@ import Streams
 /// Only one cache at a time uses a directory. A second cache, in this process or another, caches only in memory until
 /// the first one is released. Only the owner can read the files. File names are digests, and a file contains its URL
 /// only after a redirect.
-public final class Cache: Sendable {
+public final class ResponseCache: Sendable {
   /// A cache entry and its key.
   typealias Match = (entry: CacheEntry, key: String)
 
@@ -34,9 +34,9 @@ public final class Cache: Sendable {
   let memory: Locked<Memory>
   private let memoryLimit: Int
   let disk: DiskStore?
-  let queue = DispatchQueue(label: "NetLayer.Cache", qos: .userInitiated)
+  let queue = DispatchQueue(label: "NetLayer.ResponseCache", qos: .userInitiated)
   /// The queue that writes files and waits for the disk.
-  let writing = DispatchQueue(label: "NetLayer.Cache.writing", qos: .utility)
+  let writing = DispatchQueue(label: "NetLayer.ResponseCache.writing", qos: .utility)
   private let onProblem: @Sendable (NetworkError) -> Void
 
   /// Creates a cache.
@@ -92,7 +92,7 @@ public final class Cache: Sendable {
   public func removeAll(below url: URL) { remove(tag: CacheTags.below(url)) }
 }
 
-extension Cache {
+extension ResponseCache {
   /// The time, in seconds since 1 January 2001.
   var now: Double { clock.now.timeIntervalSinceReferenceDate }
 

@@ -1,6 +1,6 @@
 import PortableFoundation
 
-extension Cache {
+extension ResponseCache {
   /// Returns `found`, unless it has expired.
   func live(_ found: Match) -> Match? {
     if found.entry.expiresAt > now { return (found.entry, found.key) }
