@@ -56,7 +56,7 @@ struct RecordedCall: Codable, Sendable {
     case .file, .stream: return nil
     }
     guard var text = String(validating: bytes, as: UTF8.self) else {
-      return "sha256:" + Digest.sha256(Data(redaction.bytes(bytes))).hex
+      return "sha256:" + HTTPDigest.sha256(Data(redaction.bytes(bytes))).hex
     }
     if let boundary = request.headers["Content-Type"]?.components(separatedBy: "boundary=").dropFirst().first {
       let name = boundary.prefix { $0 != ";" }.trimming { $0 == "\"" || $0 == " " }

@@ -25,7 +25,7 @@ extension StubTransport {
 
     /// Returns a response with `status`, `headers`, `body` and `redirects`, delivered after `delay` seconds.
     public static func response(
-      status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data(), redirects: [Redirect] = [],
+      status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data(), redirects: [Response.Redirect] = [],
       after delay: Double = 0
     ) -> StubbedResponse {
       StubbedResponse(delay: delay) {

@@ -6,7 +6,7 @@ import Synchronization
 /// ```swift
 /// struct AntiCrawler: Signer {
 ///   func sign(_ content: SignedContent) -> Signature {
-///     Signature(parameters: ["sign": Digest.hex(Digest.md5(Data((content.text + secret).utf8)))])
+///     Signature(parameters: ["sign": HTTPDigest.hex(HTTPDigest.md5(Data((content.text + secret).utf8)))])
 ///   }
 /// }
 /// ```

@@ -41,7 +41,7 @@ enum Article0Signature {
   struct AntiCrawler: Signer {
     let secret: String
     func sign(_ content: SignedContent) -> Signature {
-      Signature(parameters: ["sign": Digest.hex(Digest.md5(Data((content.text + secret).utf8)))])
+      Signature(parameters: ["sign": HTTPDigest.hex(HTTPDigest.md5(Data((content.text + secret).utf8)))])
     }
   }
 }

@@ -134,11 +134,13 @@ final class Article0RowsTests: XCTestCase {
   func test_row_0_25_everyKind_hasAMessageInBothLanguages() {
     let kinds = NetworkError.Kind.Known.allCases.map { NetworkError.Kind(rawValue: $0.rawValue) }
     for kind in kinds {
-      let (english, chinese) = (Messages.english.text(for: kind), Messages.chinese.text(for: kind))
+      let (english, chinese) = (
+        NetworkError.Messages.english.text(for: kind), NetworkError.Messages.chinese.text(for: kind)
+      )
       XCTAssertTrue(english.utf8.allSatisfy { $0 < 128 } && english.hasSuffix("."), english)
       XCTAssertTrue(chinese.unicodeScalars.contains { $0.value > 0x4E00 }, chinese)
     }
-    var own = Messages.english
+    var own = NetworkError.Messages.english
     own.timeout = "Zu langsam."
     XCTAssertEqual(own.text(for: .timeout), "Zu langsam.")
   }

@@ -106,7 +106,7 @@ final class Article2Tests: XCTestCase {
     let completed = expectation(description: "completed")
     manager.getNewMovies(page: 1) { movies, error in
       XCTAssertNil(movies)
-      XCTAssertEqual(error, Messages.localized.authentication)
+      XCTAssertEqual(error, NetworkError.Messages.localized.authentication)
       completed.fulfill()
     }
     wait(for: [completed], timeout: 10)

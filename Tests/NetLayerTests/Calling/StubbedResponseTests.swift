@@ -66,7 +66,8 @@ final class StubbedResponseTests: XCTestCase {
   }
 
   func testStubbedResponseCanHaveRedirects() throws {
-    let redirect = Redirect(url: try XCTUnwrap(URL(string: "http://h/old")), status: 301, headers: ["Location": "/new"])
+    let redirect = Response.Redirect(
+      url: try XCTUnwrap(URL(string: "http://h/old")), status: 301, headers: ["Location": "/new"])
     let stub = StubTransport { _ in .response(redirects: [redirect]) }
     XCTAssertEqual(try network(stub).request(API.like).toBlocking().first()?.redirects, [redirect])
   }

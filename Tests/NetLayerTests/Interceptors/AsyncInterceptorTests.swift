@@ -212,7 +212,7 @@ final class AsyncInterceptorTests: XCTestCase {
       $0.messages = .chinese
       $0.onError = { _ in heard.withLock { $0.append(mark.isHere) } }
     }
-    XCTAssertEqual(try failure(of: api.response(.get, "/x")).message, Messages.chinese.parameter)
+    XCTAssertEqual(try failure(of: api.response(.get, "/x")).message, NetworkError.Messages.chinese.parameter)
     XCTAssertEqual(heard.withLock { $0 }, [true])
   }
 

@@ -163,11 +163,11 @@ final class DownloadTests: XCTestCase {
   }
 
   func test_digest_isVerified() throws {
-    _ = subscribe(sha256: Digest.sha256(Data("abc".utf8)))
+    _ = subscribe(sha256: HTTPDigest.sha256(Data("abc".utf8)))
     end(try pending(200, [:], "abc"))
     XCTAssertEqual(files, ["file.bin"])
     try FileManager.default.removeItem(at: destination)
-    _ = subscribe(sha256: Digest.sha256(Data("abc".utf8)))
+    _ = subscribe(sha256: HTTPDigest.sha256(Data("abc".utf8)))
     end(try pending(200, ["ETag": "\"1\""], "abd"))
     XCTAssertEqual(notes.all.last, "file")
     XCTAssertEqual(files, [])

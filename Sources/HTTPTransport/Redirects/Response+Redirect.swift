@@ -1,19 +1,21 @@
 import PortableFoundation
 
-/// A redirect that was followed before the final response.
-public struct Redirect: Sendable, Equatable {
-  /// The URL that responded with the redirect.
-  public var url: URL
-  /// The status of that response: 301, 302, 303, 307 or 308.
-  public var status: Int
-  /// The header fields of that response, including `Location`.
-  public var headers: HTTPHeaders
+extension Response {
+  /// A redirect that was followed before the final response.
+  public struct Redirect: Sendable, Equatable {
+    /// The URL that responded with the redirect.
+    public var url: URL
+    /// The status of that response: 301, 302, 303, 307 or 308.
+    public var status: Int
+    /// The header fields of that response, including `Location`.
+    public var headers: HTTPHeaders
 
-  /// Creates a redirect, for transports and tests.
-  public init(url: URL, status: Int, headers: HTTPHeaders = [:]) {
-    self.url = url
-    self.status = status
-    self.headers = headers
+    /// Creates a redirect, for transports and tests.
+    public init(url: URL, status: Int, headers: HTTPHeaders = [:]) {
+      self.url = url
+      self.status = status
+      self.headers = headers
+    }
   }
 }
 
@@ -36,12 +38,12 @@ struct RedirectTrail: Sendable {
   }
 
   /// The redirects, the oldest first.
-  private(set) var redirects: [Redirect] = []
+  private(set) var redirects: [Response.Redirect] = []
   private var visited: Set<VisitedURL> = []
 
   /// Returns the trail with `redirect` added, the response to `currentRequest`, which was sent with the jar's
   /// `cookies`.
-  func adding(_ redirect: Redirect, to currentRequest: Request, cookies: String?) -> RedirectTrail {
+  func adding(_ redirect: Response.Redirect, to currentRequest: Request, cookies: String?) -> RedirectTrail {
     var trail = self
     trail.redirects.append(redirect)
     trail.visited.insert(VisitedURL(currentRequest, cookies: cookies))
