@@ -1,5 +1,5 @@
 /// An event of a download: its progress or, finally, its result.
-public enum Transfer<Model: Sendable>: Sendable {
+public enum TransferEvent<Model: Sendable>: Sendable {
   /// The progress of the download.
   case progress(TransferProgress)
   /// The result of the download; completion follows.
@@ -11,4 +11,4 @@ public enum Transfer<Model: Sendable>: Sendable {
   public var result: Model? { if case .result(let model) = self { model } else { nil } }
 }
 
-extension Transfer: Equatable where Model: Equatable {}
+extension TransferEvent: Equatable where Model: Equatable {}
