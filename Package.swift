@@ -13,7 +13,7 @@ let package = Package(
   products: [
     .library(name: "NetLayer", targets: ["NetLayer"]),
     .library(name: "Streams", targets: ["Streams"]),
-    .library(name: "NetLayerTesting", targets: ["StreamsTesting", "LoopbackServer"]),
+    .library(name: "NetLayerTesting", targets: ["NetLayerTesting", "StreamsTesting", "LoopbackServer"]),
   ],
   traits: [
     .trait(name: "URLSession", description: "URLSessionTransport on Linux, which links FoundationNetworking"),
@@ -32,6 +32,7 @@ let package = Package(
       ],
       swiftSettings: urlSession),
     .target(name: "NetLayer", dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport"]),
+    .target(name: "NetLayerTesting", dependencies: ["PortableFoundation", "NetLayer"]),
     .target(name: "LoopbackServer", dependencies: ["PortableFoundation"]),
     .executableTarget(name: "Demo", dependencies: ["PortableFoundation", "Streams", "NetLayer", "LoopbackServer"]),
     .testTarget(name: "PortableFoundationTests", dependencies: ["PortableFoundation"]),
@@ -43,14 +44,15 @@ let package = Package(
     .testTarget(name: "LoopbackServerTests", dependencies: ["LoopbackServer", "TestSupport"]),
     .testTarget(
       name: "HTTPTransportTests",
-      dependencies: ["HTTPTransport", "NetLayer", "StreamsTesting", "LoopbackServer", "TestSupport", "Races"],
+      dependencies: ["HTTPTransport", "NetLayerTesting", "StreamsTesting", "LoopbackServer", "TestSupport", "Races"],
       swiftSettings: urlSession),
     .testTarget(
-      name: "NetLayerTests", dependencies: ["NetLayer", "StreamsTesting", "LoopbackServer", "TestSupport"],
+      name: "NetLayerTests",
+      dependencies: ["NetLayer", "NetLayerTesting", "StreamsTesting", "LoopbackServer", "TestSupport"],
       swiftSettings: urlSession),
     .testTarget(name: "DemoTests", dependencies: ["Demo", "LoopbackServer", "TestSupport"]),
     .testTarget(
-      name: "DocumentationTests", dependencies: ["Streams", "StreamsTesting", "NetLayer", "LoopbackServer"]),
+      name: "DocumentationTests", dependencies: ["Streams", "StreamsTesting", "NetLayerTesting", "LoopbackServer"]),
   ],
   swiftLanguageModes: [.v6]
 )

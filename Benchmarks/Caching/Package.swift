@@ -9,7 +9,7 @@ let package = Package(
     .executableTarget(
       name: "CachingBenchmarks",
       dependencies: [
-        .product(name: "NetLayer", package: "NetLayer"), .product(name: "Streams", package: "NetLayer"),
+        .product(name: "NetLayerTesting", package: "NetLayer"), .product(name: "Streams", package: "NetLayer"),
       ])
   ],
   swiftLanguageModes: [.v6]

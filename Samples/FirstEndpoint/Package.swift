@@ -26,7 +26,7 @@ let package = Package(
       name: "MainActorApp", dependencies: [.product(name: "NetLayer", package: "NetLayer")], swiftSettings: strict),
     .testTarget(
       name: "MainActorAppTests",
-      dependencies: ["MainActorApp", .product(name: "NetLayer", package: "NetLayer")], swiftSettings: strict),
+      dependencies: ["MainActorApp", .product(name: "NetLayerTesting", package: "NetLayer")], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,6 +1,6 @@
-extension Messages {
+extension NetworkError.Messages {
   /// The messages in Chinese.
-  public static let chinese = Messages(
+  public static let chinese = NetworkError.Messages(
     network: "网络状态不佳，请稍后再试。",
     timeout: "请求超时，请稍后再试。",
     cancelled: "请求已取消。",

@@ -1,6 +1,6 @@
-extension Messages {
+extension NetworkError.Messages {
   /// The messages in English.
-  public static let english = Messages(
+  public static let english = NetworkError.Messages(
     network: "The server could not be reached. Please try again later.",
     timeout: "The request timed out. Please try again later.",
     cancelled: "The request was cancelled.",

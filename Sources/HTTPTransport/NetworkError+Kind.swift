@@ -107,7 +107,7 @@ extension NetworkError.Kind {
   }
 
   /// Returns the message for this kind; for `status`, the status selects the message.
-  func message(in messages: Messages, status: Int?) -> String {
+  func message(in messages: NetworkError.Messages, status: Int?) -> String {
     switch known {
     case .connection, .unknownHost: messages.network
     case .timeout: messages.timeout

@@ -4,7 +4,7 @@ import PortableFoundation
 package enum RequestCheck {
   /// Returns the error for a `request` that must not be sent, with the location and the offending value (RFC 9110 §5,
   /// §9.1); `nil` if it is valid.
-  static func failure(of request: Request, url: String) -> NetworkError? {
+  package static func failure(of request: Request, url: String) -> NetworkError? {
     reason(request, url: url).map { NetworkError(kind: .invalidRequest, reason: $0, request: request) }
   }
 

@@ -25,7 +25,7 @@ public struct TransferProgress: Sendable, Hashable {
   }
 
   /// Creates the progress of a completed request.
-  init(of request: Request, _ response: Response) {
+  package init(of request: Request, _ response: Response) {
     let sent = request.body.byteCount
     let received = Int64(response.body.count)
     self.init(sent: sent ?? 0, toSend: sent, received: received, toReceive: received)

@@ -4,9 +4,9 @@ struct RequestParser {
     /// The request is not yet complete.
     case incomplete
     /// The client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1).
-    case awaitsContinue(LoopbackServer.Request)
+    case awaitsContinue(TestServer.Request)
     /// A complete request, and whether the connection is kept.
-    case request(LoopbackServer.Request, keepAlive: Bool)
+    case request(TestServer.Request, keepAlive: Bool)
     /// The bytes are not an HTTP request. Respond with this status and close the connection.
     case malformed(status: Int)
   }
@@ -86,8 +86,8 @@ struct RequestParser {
     return .request(request(current, body: body, connection: connection), keepAlive: current.keepAlive)
   }
 
-  private func request(_ head: Head, body: [UInt8], connection: Int) -> LoopbackServer.Request {
-    LoopbackServer.Request(
+  private func request(_ head: Head, body: [UInt8], connection: Int) -> TestServer.Request {
+    TestServer.Request(
       method: head.method, target: head.target, body: body, connection: connection, fieldLines: head.fieldLines)
   }
 

@@ -6,12 +6,12 @@ struct ResponseScript {
   }
 
   private(set) var parts: [Part] = []
-  private(set) var ending: LoopbackServer.Response.Ending
+  private(set) var ending: TestServer.Response.Ending
   private var position = 0
   /// The part to repeat after all others.
   private var repeated: Part?
 
-  init(_ response: LoopbackServer.Response, head isHead: Bool, keepAlive: Bool) {
+  init(_ response: TestServer.Response, head isHead: Bool, keepAlive: Bool) {
     ending = response.ending == .keepAlive && !keepAlive ? .close : response.ending
     if case .raw(let chunks) = response.body {
       parts = chunks.map { Part(delay: $0.delay, bytes: $0.bytes) }
@@ -43,7 +43,7 @@ struct ResponseScript {
     }
   }
 
-  private static func coded(_ chunk: LoopbackServer.Response.Chunk) -> Part {
+  private static func coded(_ chunk: TestServer.Response.Chunk) -> Part {
     let size = Array(String(chunk.bytes.count, radix: 16).utf8)
     return Part(delay: chunk.delay, bytes: size + [13, 10] + chunk.bytes + [13, 10])
   }
@@ -60,7 +60,7 @@ struct ResponseScript {
   /// Returns whether a response may have content; 1xx, 204 and 304 do not (RFC 9110 §6.4.1).
   private static func allowsContent(_ status: Int) -> Bool { status >= 200 && status != 204 && status != 304 }
 
-  private static func writeHead(of response: LoopbackServer.Response, closing: Bool, to bytes: inout [UInt8]) {
+  private static func writeHead(of response: TestServer.Response, closing: Bool, to bytes: inout [UInt8]) {
     var head = "HTTP/1.1 \(response.status) \(reason(response.status))\r\n"
     for field in response.headers {
       head += field.name

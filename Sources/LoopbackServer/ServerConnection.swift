@@ -57,7 +57,7 @@ final class ServerConnection {
 
   /// Responds to complete requests in order and writes, as long as input, delays and buffer space permit.
   func drive(
-    _ expectation: (LoopbackServer.Request) -> Int, _ respond: (LoopbackServer.Request) -> LoopbackServer.Response
+    _ expectation: (TestServer.Request) -> Int, _ respond: (TestServer.Request) -> TestServer.Response
   ) {
     var hadOutput: Bool
     repeat {
@@ -75,7 +75,7 @@ final class ServerConnection {
   }
 
   private func beginNext(
-    _ expectation: (LoopbackServer.Request) -> Int, _ respond: (LoopbackServer.Request) -> LoopbackServer.Response
+    _ expectation: (TestServer.Request) -> Int, _ respond: (TestServer.Request) -> TestServer.Response
   ) -> Bool {
     switch parser.next(connection: number) {
     case .incomplete: return false

@@ -11,8 +11,8 @@ import Synchronization
 final class ServerLoop: @unchecked Sendable {
   let log: RequestLog
   private let listener: Socket
-  private let handler: LoopbackServer.Handler
-  private let expectation: @Sendable (LoopbackServer.Request) -> Int
+  private let handler: TestServer.Handler
+  private let expectation: @Sendable (TestServer.Request) -> Int
   private let wakeReader: Int32
   private let wakeWriter: Int32
   /// Set by `stop()`, read by the loop.
@@ -30,11 +30,11 @@ final class ServerLoop: @unchecked Sendable {
   private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
   init(
-    listener: Socket, log: RequestLog, expectation: @escaping @Sendable (LoopbackServer.Request) -> Int, accepts: Bool,
-    handler: @escaping LoopbackServer.Handler
+    listener: Socket, log: RequestLog, expectation: @escaping @Sendable (TestServer.Request) -> Int, accepts: Bool,
+    handler: @escaping TestServer.Handler
   ) throws {
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw LoopbackServer.Failure("pipe", errno: errno) }
+    guard pipe(&ends) == 0 else { throw TestServer.Failure("pipe", errno: errno) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     wakeReader = ends[0]
     wakeWriter = ends[1]
@@ -54,14 +54,14 @@ final class ServerLoop: @unchecked Sendable {
   func start() throws {
     finished.enter()
     do {
-      try DetachedThread.start("LoopbackServer") { [self] in
+      try DetachedThread.start("TestServer") { [self] in
         Self.running.value = Unmanaged.passUnretained(self).toOpaque()
         run()
         finished.leave()
       }
     } catch {
       finished.leave()
-      throw LoopbackServer.Failure("pthread_create", errno: SystemError.code(of: error) ?? EAGAIN)
+      throw TestServer.Failure("pthread_create", errno: SystemError.code(of: error) ?? EAGAIN)
     }
   }
 

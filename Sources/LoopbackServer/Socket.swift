@@ -18,7 +18,7 @@ struct Socket: Sendable {
   /// Returns a nonblocking listener on 127.0.0.1 and a port that the system chooses.
   static func listenOnLoopback() throws -> Socket {
     let descriptor = socket(AF_INET, streamType, 0)
-    guard descriptor >= 0 else { throw LoopbackServer.Failure("socket", errno: errno) }
+    guard descriptor >= 0 else { throw TestServer.Failure("socket", errno: errno) }
     let listener = Socket(descriptor: descriptor)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -30,7 +30,7 @@ struct Socket: Sendable {
     guard bound == 0, listen(descriptor, 4096) == 0 else {
       let code = errno
       listener.close()
-      throw LoopbackServer.Failure("bind to 127.0.0.1 and listen", errno: code)
+      throw TestServer.Failure("bind to 127.0.0.1 and listen", errno: code)
     }
     listener.prepare()
     return listener
@@ -42,7 +42,7 @@ struct Socket: Sendable {
     let result = withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
     }
-    guard result == 0 else { throw LoopbackServer.Failure("getsockname", errno: errno) }
+    guard result == 0 else { throw TestServer.Failure("getsockname", errno: errno) }
     return UInt16(bigEndian: address.sin_port)
   }
 

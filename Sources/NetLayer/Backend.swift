@@ -34,7 +34,7 @@ public struct Backend: Sendable {
   /// The default encoding of parameters in a body: `.json` (default) or `.form`. A call can name another one.
   public var bodyEncoding: any ParameterEncoder
   /// The messages for users when the server sends none.
-  public var messages: Messages
+  public var messages: NetworkError.Messages
   /// The signer, which runs last; `nil` for no signature.
   public var signer: (any Signer)? { didSet { signerAccount = signer.map { _ in UUID().uuidString } } }
   /// A random account for a signer that states none, which no other user has.
@@ -75,7 +75,7 @@ public struct Backend: Sendable {
     headers: HTTPHeaders = [:], commonParameters: @escaping @Sendable () -> Parameters = { [:] },
     envelope: Envelope = .none, decoder: any ModelDecoder = .default,
     encoder: JSONParameterEncoder = .default, bodyEncoding: any ParameterEncoder = .json,
-    messages: Messages = .localized, transport: (any Transport)? = nil,
+    messages: NetworkError.Messages = .localized, transport: (any Transport)? = nil,
     timeouts: Request.Timeouts = Request.Timeouts(), options: Request.Options = Request.Options(),
     mapping: any ImmediateSchedulerType = ConcurrentDispatchQueueScheduler(qos: .userInitiated),
     delivery: (any ImmediateSchedulerType)? = nil, signer: (any Signer)? = nil,

@@ -28,6 +28,8 @@ let package = Package(
         "Security",
       ],
       path: "NetLayer"),
+    .target(
+      name: "NetLayerTesting", dependencies: ["PortableFoundation", "NetLayer", "Darwin"], path: "NetLayerTesting"),
     .target(name: "LoopbackServer", dependencies: ["PortableFoundation", "Darwin"], path: "LoopbackServer"),
     .executableTarget(
       name: "Demo", dependencies: ["PortableFoundation", "Streams", "NetLayer", "LoopbackServer"], path: "Demo"),

@@ -1,5 +1,5 @@
 import Foundation
-import NetLayer
+import NetLayerTesting
 import Streams
 import XCTest
 

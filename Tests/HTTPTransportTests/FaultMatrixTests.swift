@@ -13,7 +13,7 @@ class FaultMatrixTests: XCTestCase {
   func makeTransport() throws -> any Transport { DefaultTransport.make() }
 
   /// The faults that this transport supports.
-  var faults: [LoopbackServer.Fault] { LoopbackServer.Fault.allCases }
+  var faults: [TestServer.Fault] { TestServer.Fault.allCases }
 
   /// The maximum number of connections that this transport keeps to one host.
   var keptConnections: Int { 6 }
@@ -39,7 +39,7 @@ class FaultMatrixTests: XCTestCase {
     #endif
   }
 
-  static func expected(_ fault: LoopbackServer.Fault) -> FaultGrid.Expected {
+  static func expected(_ fault: TestServer.Fault) -> FaultGrid.Expected {
     switch fault {
     case .neverResponding, .headStalled, .stalledBody: .failure(.timeout, saying: "Timeouts.idle")
     case .dripping: .failure(.timeout, saying: "Timeouts.total")
@@ -69,14 +69,14 @@ class FaultMatrixTests: XCTestCase {
     try warmUp()
     let before = Resources.now
     try autoreleased {
-      let server = try LoopbackServer { request in
-        LoopbackServer.Fault(rawValue: String(request.path.dropFirst()))?.response(to: request.target) ?? .text("ok")
+      let server = try TestServer { request in
+        TestServer.Fault(rawValue: String(request.path.dropFirst()))?.response(to: request.target) ?? .text("ok")
       }
-      let silent = try LoopbackServer.silent()
-      let other = try LoopbackServer { _ in .text("ok") }
+      let silent = try TestServer.silent()
+      let other = try TestServer { _ in .text("ok") }
       let target = other.url("/").absoluteString
-      let redirecting = try LoopbackServer { _ in .redirect(to: target, status: 307) }
-      let closed = try LoopbackServer { _ in .text("never") }
+      let redirecting = try TestServer { _ in .redirect(to: target, status: 307) }
+      let closed = try TestServer { _ in .text("never") }
       let gone = closed.url("/")
       closed.stop()
       let transport = try makeTransport()
@@ -89,7 +89,7 @@ class FaultMatrixTests: XCTestCase {
         try grid.run(name, expected, at: url, Self.limits(expected))
         try leaks.check(name)
       }
-      let seed = "LOOPBACK_SEED=\(LoopbackServer.Fault.seed)"
+      let seed = "LOOPBACK_SEED=\(TestServer.Fault.seed)"
       for fault in faults {
         let name = fault == .resetAtRandomByte ? "\(fault.rawValue) (\(seed))" : fault.rawValue
         try run(name, Self.expected(fault), at: server.url("/\(fault.rawValue)"))
@@ -106,7 +106,7 @@ class FaultMatrixTests: XCTestCase {
   }
 
   /// Asserts that a redirect to another origin keeps the method and the body, and drops all secret fields.
-  private func crossOrigins(_ grid: FaultGrid, _ server: LoopbackServer, _ other: LoopbackServer) throws {
+  private func crossOrigins(_ grid: FaultGrid, _ server: TestServer, _ other: TestServer) throws {
     let secrets: HTTPHeaders = [
       "Authorization": "Bearer secret", "Cookie": "a=secret", "Proxy-Authorization": "Basic secret",
       "X-Api-Key": "secret", "X-Marked": "secret",
@@ -134,7 +134,7 @@ class FaultMatrixTests: XCTestCase {
       for method in [HTTPMethod.get, .post] {
         // Every connection ends at its second request.
         let seen = Locked<Set<Int>>([])
-        let server = try LoopbackServer { request in
+        let server = try TestServer { request in
           seen.withLock { $0.insert(request.connection).inserted } ? .text("ok") : .closeBeforeHead
         }
         let transport = try makeTransport()
@@ -157,7 +157,7 @@ class FaultMatrixTests: XCTestCase {
   /// Opens the resources that system libraries open once, so that they do not count as leaks.
   private func warmUp() throws {
     let before = Resources.now
-    let server = try LoopbackServer { _ in .text("ok") }
+    let server = try TestServer { _ in .text("ok") }
     let transport = try makeTransport()
     let grid = try FaultGrid(self, transport, next: server.url("/"))
     defer { try? FileManager.default.removeItem(at: grid.folder) }

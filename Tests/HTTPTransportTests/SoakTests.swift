@@ -11,13 +11,13 @@
   /// A small version of `NetworkSoak`: faults and cancellations among many concurrent requests.
   final class SoakTests: XCTestCase {
     func testEveryRequestAmongFaultsAndCancellationsEndsOnceWithTheExpectedOutcome() throws {
-      let faults: [LoopbackServer.Fault] = [
+      let faults: [TestServer.Fault] = [
         .closeBeforeHead, .resetBeforeHead, .headCutShort, .lengthTooLong, .twoLengths, .brokenChunkSize,
         .chunkCutShort,
         .resetAtRandomByte, .corruptGzip, .redirectToFile,
       ]
-      let server = try LoopbackServer { request in
-        request.path.split(separator: "/").last.flatMap { LoopbackServer.Fault(rawValue: String($0)) }?.response()
+      let server = try TestServer { request in
+        request.path.split(separator: "/").last.flatMap { TestServer.Fault(rawValue: String($0)) }?.response()
           ?? .text("fine")
       }
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 32))

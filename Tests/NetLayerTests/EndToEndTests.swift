@@ -12,13 +12,13 @@ final class EndToEndTests: XCTestCase {
     var name: String
   }
 
-  private func serve(_ change: (inout LoopbackServer.Routes) -> Void) throws -> LoopbackServer {
-    var routes = LoopbackServer.Routes()
+  private func serve(_ change: (inout TestServer.Routes) -> Void) throws -> TestServer {
+    var routes = TestServer.Routes()
     change(&routes)
-    return try LoopbackServer(routes: routes)
+    return try TestServer(routes: routes)
   }
 
-  private func network(_ server: LoopbackServer) -> Network {
+  private func network(_ server: TestServer) -> Network {
     Network(
       Backend(
         baseURL: server.url, envelope: .standard,
@@ -78,7 +78,7 @@ final class EndToEndTests: XCTestCase {
 
   func test_row_0_5_disposing_closesTheConnectionOnTheServer() throws {
     let arrived = expectation(description: "arrived")
-    let server = try LoopbackServer { _ in
+    let server = try TestServer { _ in
       arrived.fulfill()
       return .neverResponding
     }

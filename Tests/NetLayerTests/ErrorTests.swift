@@ -1,4 +1,5 @@
 import LoopbackServer
+import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
@@ -23,7 +24,7 @@ final class ErrorTests: XCTestCase {
 
   private func check(_ cases: [Case], _ transport: any Transport, line: UInt = #line) throws {
     for item in cases {
-      for (messages, text) in [(Messages.english, item.english), (.chinese, item.chinese)] {
+      for (messages, text) in [(NetworkError.Messages.english, item.english), (.chinese, item.chinese)] {
         let network = Network(
           Backend(
             baseURL: URL(string: "http://h"), envelope: .standard, messages: messages, transport: transport,

@@ -1,4 +1,5 @@
 import Foundation
+import NetLayerTesting
 import Streams
 import StreamsTesting
 import Synchronization
@@ -176,7 +177,7 @@ final class NetworkTests: XCTestCase {
     let network = try network(transport) { $0.messages = .chinese }
     let recorded = record(network.json(.get, "/a", parameters: ["x": Double.nan]))
     XCTAssertEqual(recorded.error?.kind, .encoding)
-    XCTAssertEqual(recorded.error?.message, Messages.chinese.parameter)
+    XCTAssertEqual(recorded.error?.message, NetworkError.Messages.chinese.parameter)
     XCTAssertEqual(recorded.onMain, [false])
     XCTAssertEqual(try failure(of: network.json(.get, "/../a")).kind, .invalidRequest)
     XCTAssertEqual(transport.requests.count, 0)

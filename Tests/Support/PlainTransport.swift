@@ -3,9 +3,9 @@ import Streams
 
 /// A transport with only the required method.
 package struct PlainTransport: Transport {
-  private let base: StubTransport
+  private let base: any Transport
 
-  package init(_ base: StubTransport) { self.base = base }
+  package init(_ base: any Transport) { self.base = base }
 
   package func send(
     _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void

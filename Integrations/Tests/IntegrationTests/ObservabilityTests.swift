@@ -15,18 +15,18 @@ import XCTest
 
 /// Tests of log messages, metrics and spans, with calls to a loopback server.
 final class ObservabilityTests: XCTestCase {
-  private var server: LoopbackServer!
+  private var server: TestServer!
 
   override func setUpWithError() throws {
-    var routes = LoopbackServer.Routes()
+    var routes = TestServer.Routes()
     routes.on("GET", "/ok") { _ in .json("1") }
     routes.on("GET", "/bad") { _ in .json("1", status: 404) }
     let count = Counted()
     routes.on("GET", "/busy") { _ in
       .json("1", status: count.next() < 3 ? 503 : 200)
     }
-    routes.on("GET", "/cut") { _ in LoopbackServer.Fault.closeBeforeHead.response() }
-    server = try LoopbackServer(routes: routes)
+    routes.on("GET", "/cut") { _ in TestServer.Fault.closeBeforeHead.response() }
+    server = try TestServer(routes: routes)
   }
 
   override func tearDown() { server.stop() }

@@ -3,7 +3,7 @@ import PortableFoundation
 
 /// The additional routes of `Demo serve`, for trying the other commands.
 enum PlayRoutes {
-  static func add(to routes: inout LoopbackServer.Routes) {
+  static func add(to routes: inout TestServer.Routes) {
     routes.on("GET", "/cart") { _ in .json(#"{"code":200,"message":"ok","data":{"items":2,"total":59.90}}"#) }
     routes.on("GET", "/file") { file(for: $0) }
     routes.on("GET", "/events") { events(after: $0) }
@@ -18,9 +18,9 @@ enum PlayRoutes {
   private static let tag = "\"v1\""
 
   /// Returns the file, or the requested range up to its end (RFC 9110 §14).
-  private static func file(for request: LoopbackServer.Request) -> LoopbackServer.Response {
+  private static func file(for request: TestServer.Request) -> TestServer.Response {
     let pause = Double(request.query("ms").flatMap { Int($0) } ?? 40) / 1000
-    var response = LoopbackServer.Response(headers: [
+    var response = TestServer.Response(headers: [
       ("Content-Type", "application/octet-stream"), ("ETag", tag), ("Accept-Ranges", "bytes"),
     ])
     var start = 0
@@ -28,13 +28,13 @@ enum PlayRoutes {
     if stillThere, let range = request.header("Range"), let match = range.wholeMatch(of: /bytes=(\d+)-/) {
       start = Int(match.1) ?? content.count
       guard start < content.count else {
-        return LoopbackServer.Response(status: 416, headers: [("Content-Range", "bytes */\(content.count)")])
+        return TestServer.Response(status: 416, headers: [("Content-Range", "bytes */\(content.count)")])
       }
       response.status = 206
       response = response.header("Content-Range", "bytes \(start)-\(content.count - 1)/\(content.count)")
     }
     let chunks = stride(from: start, to: content.count, by: 64 << 10).map { offset in
-      LoopbackServer.Response.Chunk(
+      TestServer.Response.Chunk(
         Array(content[offset..<min(offset + 64 << 10, content.count)]), after: offset == start ? 0 : pause)
     }
     response.body = .promised(content.count - start, chunks)
@@ -42,13 +42,13 @@ enum PlayRoutes {
   }
 
   /// Returns five events after the last one that the client has received. The client reconnects for more.
-  private static func events(after request: LoopbackServer.Request) -> LoopbackServer.Response {
+  private static func events(after request: TestServer.Request) -> TestServer.Response {
     let last = request.header("Last-Event-ID").flatMap { Int($0) } ?? 0
     let names = ["photo", "like", "comment"]
     let chunks = (1...5).map { step in
       let id = last &+ step
       let event = "id: \(id)\nevent: \(names[abs(id % 3)])\ndata: {\"n\":\(id)}\n\n"
-      return LoopbackServer.Response.Chunk((step == 1 ? "retry: 200\n\n" : "") + event, after: step == 1 ? 0 : 0.2)
+      return TestServer.Response.Chunk((step == 1 ? "retry: 200\n\n" : "") + event, after: step == 1 ? 0 : 0.2)
     }
     return .stream(chunks, type: "text/event-stream")
   }

@@ -10,10 +10,10 @@ struct Stops: Sendable {
   private let movies: Service<MovieAPI>
   private let shop: Network
   private let nowhere: Network
-  private let silent: LoopbackServer
+  private let silent: TestServer
   private let clock = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
 
-  init(server: LoopbackServer, silent: LoopbackServer) throws {
+  init(server: TestServer, silent: TestServer) throws {
     forge = Network(
       Backend(baseURL: server.url("/api"), decoder: .snakeCase, encoder: .snakeCase))
     photos = Network(
@@ -25,7 +25,7 @@ struct Stops: Sendable {
       Backend(
         baseURL: server.url("/shop"), envelope: Envelope(code: "status", success: 0, message: "msg", data: "result")))
     // The port is closed again, so connections are refused.
-    let gone = try LoopbackServer { _ in .status(204) }
+    let gone = try TestServer { _ in .status(204) }
     nowhere = Network(Backend(baseURL: gone.url))
     gone.stop()
     self.silent = silent

@@ -20,7 +20,7 @@ enum Tour {
   static func run(_ console: Console, json: Bool = false) -> Int32 {
     do {
       let server = try TourServer.start()
-      let silent = try LoopbackServer { _ in .neverResponding }
+      let silent = try TestServer { _ in .neverResponding }
       defer {
         server.stop()
         silent.stop()

@@ -6,22 +6,22 @@ import PortableFoundation
 enum TourServer {
   /// Starts the server.
   ///
-  /// - Throws: The error of `LoopbackServer` if the system has no free port.
+  /// - Throws: The error of `TestServer` if the system has no free port.
   static func start(
-    adding more: (inout LoopbackServer.Routes) -> Void = { _ in }
-  ) throws -> LoopbackServer {
-    var routes = LoopbackServer.Routes()
+    adding more: (inout TestServer.Routes) -> Void = { _ in }
+  ) throws -> TestServer {
+    var routes = TestServer.Routes()
     more(&routes)
     plain(&routes)
     users(&routes)
     feed(&routes)
     movies(&routes)
     shop(&routes)
-    return try LoopbackServer(routes: routes)
+    return try TestServer(routes: routes)
   }
 
   /// Adds a plain API: no envelope, snake_case, a list with links to its pages, and a list with cursors.
-  private static func plain(_ routes: inout LoopbackServer.Routes) {
+  private static func plain(_ routes: inout TestServer.Routes) {
     routes.on("GET", "/api/users/ada") { _ in .json(#"{"login":"ada","name":"Ada","public_repos":3}"#) }
     routes.on("POST", "/api/repos") { request in
       guard let match = request.text.firstMatch(of: /"name":"(\w+)"/) else {
@@ -48,7 +48,7 @@ enum TourServer {
 
   private static let names = ["李明", "Ada", "王芳", "Grace", "Alan"]
 
-  private static func users(_ routes: inout LoopbackServer.Routes) {
+  private static func users(_ routes: inout TestServer.Routes) {
     routes.on("GET", "/user/detail.do") { request in
       guard let id = request.query("userid").flatMap({ Int($0) }), (1...1_000_000).contains(id) else {
         return .json(#"{"code":404,"message":"没有这个用户"}"#)
@@ -62,7 +62,7 @@ enum TourServer {
     routes.on("GET", "/account") { _ in .json(#"{"code":40301,"message":"请先登录"}"#) }
   }
 
-  private static func feed(_ routes: inout LoopbackServer.Routes) {
+  private static func feed(_ routes: inout TestServer.Routes) {
     let titles = ["外滩的早晨", "Harbour at night", "雨后的胡同", "Fog over the valley", "地铁里的人", "Last light", "雪山"]
     routes.on("GET", "/feed") { request in
       let start = request.query("cursor").flatMap { Int($0) } ?? 0
@@ -80,7 +80,7 @@ enum TourServer {
     }
   }
 
-  private static func movies(_ routes: inout LoopbackServer.Routes) {
+  private static func movies(_ routes: inout TestServer.Routes) {
     routes.on("GET", "/3/movie/now_playing") { request in
       guard request.query("api_key") != nil else {
         return .json(#"{"status_message":"Invalid API key"}"#, status: 401)
@@ -91,7 +91,7 @@ enum TourServer {
     }
   }
 
-  private static func shop(_ routes: inout LoopbackServer.Routes) {
+  private static func shop(_ routes: inout TestServer.Routes) {
     routes.on("GET", "/shop/cart") { _ in .json(#"{"status":0,"msg":"","result":{"items":2,"total":59.90}}"#) }
     routes.on("POST", "/shop/pay") { _ in .json(#"{"status":17,"msg":"the card was declined","result":null}"#) }
   }

@@ -121,7 +121,7 @@ package final class PartialFile {
   private static func name(for name: String) -> String {
     let room = 255 - ".part.json".utf8.count
     guard name.utf8.count > room else { return name + ".part" }
-    let digest = "-" + Digest.sha256(Data(name.utf8)).hex.prefix(16)
+    let digest = "-" + HTTPDigest.sha256(Data(name.utf8)).hex.prefix(16)
     var start = name
     while start.utf8.count + digest.utf8.count > room { start.removeLast() }
     return start + digest + ".part"

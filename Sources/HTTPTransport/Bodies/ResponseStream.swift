@@ -18,14 +18,18 @@ public protocol StreamControl: Disposable {
 }
 
 /// The closures that receive a streamed response.
-struct ResponseReceiver: Sendable {
-  let head: @Sendable (Response) -> Void
-  let chunk: @Sendable (Data) -> BodyFlow
+package struct ResponseReceiver: Sendable {
+  package let head: @Sendable (Response) -> Void
+  package let chunk: @Sendable (Data) -> BodyFlow
+
+  package init(head: @escaping @Sendable (Response) -> Void, chunk: @escaping @Sendable (Data) -> BodyFlow) {
+    (self.head, self.chunk) = (head, chunk)
+  }
 }
 
 /// The flow control of a consumer, based on its return values and on `resume()`. A consumer may call `resume()` before
 /// it returns the `pause` that the call cancels.
-final class FlowGate: Sendable {
+package final class FlowGate: Sendable {
   private static let open: UInt8 = 0
   private static let paused: UInt8 = 1
   /// Resumed since the last chunk was delivered, so that a concurrent pause is ignored.
@@ -34,16 +38,18 @@ final class FlowGate: Sendable {
   /// Set by the thread that delivers chunks, and by any thread that resumes.
   private let state = Atomic<UInt8>(open)
 
-  var isPaused: Bool { state.load(ordering: .acquiring) == Self.paused }
+  package init() {}
+
+  package var isPaused: Bool { state.load(ordering: .acquiring) == Self.paused }
 
   /// Delivers `chunk` to `take`. Returns `true` if the next chunk may follow. Called by one thread at a time, and never
   /// while paused.
-  func deliver<Chunk>(_ chunk: Chunk, to take: (Chunk) -> BodyFlow) -> Bool {
+  package func deliver<Chunk>(_ chunk: Chunk, to take: (Chunk) -> BodyFlow) -> Bool {
     state.store(Self.open, ordering: .releasing)
     guard take(chunk) == .pause else { return true }
     return !state.compareExchange(expected: Self.open, desired: Self.paused, ordering: .acquiringAndReleasing).exchanged
   }
 
   /// Returns `true` if the call ended a pause, so that the transport must continue.
-  func resume() -> Bool { state.exchange(Self.resumed, ordering: .acquiringAndReleasing) == Self.paused }
+  package func resume() -> Bool { state.exchange(Self.resumed, ordering: .acquiringAndReleasing) == Self.paused }
 }

@@ -33,6 +33,16 @@ public final class CookieJar: Sendable {
     public var isSecure: Bool
     /// The expiry date; `nil` for a session cookie, which lasts as long as the jar.
     public var expires: Date?
+
+    /// Creates a cookie; by default, a session cookie for all paths of one host.
+    public init(
+      name: String, value: String, domain: String, isForSubdomains: Bool = false, path: String = "/",
+      isSecure: Bool = false, expires: Date? = nil
+    ) {
+      (self.name, self.value) = (name, value)
+      (self.domain, self.isForSubdomains, self.path) = (domain, isForSubdomains, path)
+      (self.isSecure, self.expires) = (isSecure, expires)
+    }
   }
 
   /// The maximum number of cookies per domain, and of all. RFC 6265 §6.1 requires at least 50, and 3,000.

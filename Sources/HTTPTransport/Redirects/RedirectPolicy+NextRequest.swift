@@ -70,7 +70,8 @@ extension RedirectPolicy {
       return fail("\(from) redirects to \(location), but the body can be sent only once; use a repeatable BodyStream")
     }
     let trail = trail.adding(
-      Redirect(url: currentRequest.url, status: status, headers: headers), to: currentRequest, cookies: cookies)
+      Response.Redirect(url: currentRequest.url, status: status, headers: headers), to: currentRequest, cookies: cookies
+    )
     guard !trail.contains(next) else {
       return fail(
         "\(from) redirects to \(location), but this call has already requested \(next.method) \(target.absoluteString)"

@@ -25,6 +25,11 @@ public struct RedirectPolicy: Sendable, Hashable {
     public let target: URL
     /// The number of redirects that were followed before.
     public let count: Int
+
+    /// Creates a redirect, to test the closure of a policy.
+    public init(request: Request, status: Int, target: URL, count: Int = 0) {
+      (self.request, self.status, self.target, self.count) = (request, status, target, count)
+    }
   }
 
   let limit: Int

@@ -2,9 +2,9 @@ import PortableFoundation
 
 /// An encoder that converts any `Encodable` into a `ParameterValue`.
 struct ParameterValueEncoder: Sendable {
-  var dates: DateEncoding = .deferred
-  var data: DataEncoding = .base64
-  var keys: KeyEncoding = .asIs
+  var dates: JSONParameterEncoder.DateEncoding = .deferred
+  var data: JSONParameterEncoder.DataEncoding = .base64
+  var keys: JSONParameterEncoder.KeyEncoding = .asIs
   /// Whether `nil` members become null instead of being omitted.
   var keepsNil = false
   /// Whether the members of a superclass are merged into the object instead of a member `super`.
@@ -48,7 +48,7 @@ struct ParameterValueEncoder: Sendable {
 
   private func store(_ date: Date, in node: ParameterNode, path: [any CodingKey]) throws {
     let encoder = ParameterNodeEncoder(node: node, options: self, codingPath: path)
-    switch dates {
+    switch dates.format {
     case .deferred: try date.encode(to: encoder)
     case .secondsSince1970: try date.timeIntervalSince1970.encode(to: encoder)
     case .millisecondsSince1970: try (date.timeIntervalSince1970 * 1000).encode(to: encoder)
@@ -58,7 +58,7 @@ struct ParameterValueEncoder: Sendable {
   }
 
   private func store(_ bytes: Data, in node: ParameterNode, path: [any CodingKey]) throws {
-    switch data {
+    switch data.format {
     case .base64: node.set(.string(bytes.base64EncodedString()))
     case .deferred: try bytes.encode(to: ParameterNodeEncoder(node: node, options: self, codingPath: path))
     case .custom(let text): node.set(.string(try text(bytes)))
@@ -123,7 +123,7 @@ final class ParameterNode {
 
   /// Returns the written value, with names in the format of `keys`, sorted by the sent name and then by the original
   /// name.
-  func value(keys: KeyEncoding) -> ParameterValue {
+  func value(keys: JSONParameterEncoder.KeyEncoding) -> ParameterValue {
     switch content {
     case .untouched: .object([])
     case .leaf(let value): value

@@ -5,7 +5,7 @@ import PortableFoundation
 /// ```swift
 /// struct AntiCrawler: Signer {
 ///   func sign(_ content: SignedContent) -> Signature {
-///     Signature(parameters: ["sign": Digest.hex(Digest.md5(Data((content.text + secret).utf8)))])
+///     Signature(parameters: ["sign": HTTPDigest.hex(HTTPDigest.md5(Data((content.text + secret).utf8)))])
 ///   }
 /// }
 /// ```
@@ -39,6 +39,11 @@ public struct SignedContent: Sendable {
   /// The names and values of all parameters, including common ones, sorted by name, before escaping. Nested names have
   /// the format of `URLParameterEncoder`.
   public let parameters: [(name: String, value: String)]
+
+  /// Creates the input of a signer, to test one. `parameters` must be sorted by name.
+  public init(request: Request, parameters: [(name: String, value: String)] = []) {
+    (self.request, self.parameters) = (request, parameters)
+  }
 
   /// The parameters as one text, `a=1&b=2`, sorted by name with unescaped values: the input of most signatures.
   public var text: String { parameters.map { "\($0.name)=\($0.value)" }.joined(separator: "&") }

@@ -101,11 +101,11 @@ public struct URLParameterEncoder: ParameterEncoder {
   /// The format of booleans.
   public var bools: BoolStyle
   /// The format of dates.
-  public var dates: DateEncoding
+  public var dates: JSONParameterEncoder.DateEncoding
   /// The format of data.
-  public var data: DataEncoding
+  public var data: JSONParameterEncoder.DataEncoding
   /// The format of names, applied before nesting.
-  public var keys: KeyEncoding
+  public var keys: JSONParameterEncoder.KeyEncoding
   /// The format of spaces.
   public var spaces: SpaceStyle
   /// The format of `nil`.
@@ -119,8 +119,10 @@ public struct URLParameterEncoder: ParameterEncoder {
   /// Creates an encoder with Alamofire's defaults.
   public init(
     destination: Destination = .methodDependent, arrays: ArrayStyle = .brackets, objects: ObjectStyle = .brackets,
-    bools: BoolStyle = .numeric, dates: DateEncoding = .deferred, data: DataEncoding = .base64,
-    keys: KeyEncoding = .asIs, spaces: SpaceStyle = .percent, nils: NilStyle = .dropKey, unescaped: String = "/?"
+    bools: BoolStyle = .numeric, dates: JSONParameterEncoder.DateEncoding = .deferred,
+    data: JSONParameterEncoder.DataEncoding = .base64,
+    keys: JSONParameterEncoder.KeyEncoding = .asIs, spaces: SpaceStyle = .percent, nils: NilStyle = .dropKey,
+    unescaped: String = "/?"
   ) {
     self.destination = destination
     self.arrays = arrays

@@ -21,7 +21,7 @@ final class ResponseContext: Sendable, ContextKey {
     let envelope: EnvelopeRules
     let decoder: any ModelDecoder
     let encoder: JSONParameterEncoder
-    let messages: Messages
+    let messages: NetworkError.Messages
     let delivery: (any ImmediateSchedulerType)?
     let redaction: Redaction
     let onError: (@Sendable (NetworkError) -> Void)?

@@ -88,7 +88,7 @@ extension NetworkError {
   static func repeated(_ cursor: String, after pages: Int) -> NetworkError {
     let count = pages == 1 ? "1 page" : "\(pages) pages"
     var error = NetworkError(
-      kind: .sequence, message: Messages.localized.parse,
+      kind: .sequence, message: NetworkError.Messages.localized.parse,
       reason: "the cursor \(cursor.debugDescription) was repeated after \(count), so paging would never end")
     error.index = pages - 1
     return error

@@ -141,7 +141,7 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
     let here = place.flatMap(Int.init) ?? start
     if former.count > 0, former.hash == page.fingerprint {
       var error = NetworkError(
-        kind: .sequence, message: Messages.localized.parse,
+        kind: .sequence, message: NetworkError.Messages.localized.parse,
         reason:
           "the page at \(here) has the same items as the previous page; check the parameter names (\(paging.kind))")
       error.index = former.count

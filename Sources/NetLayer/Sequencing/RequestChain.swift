@@ -40,7 +40,7 @@ extension RequestChain where Results == Last {
   ///
   /// - Parameters:
   ///   - network: The network of steps that don't specify one; `nil` for `Network.default`.
-  ///   - options: The network, stub and callbacks of this step.
+  ///   - options: The network, transport and callbacks of this step.
   ///   - first: A closure that returns the endpoint to call, at each subscription. An error that it throws is the
   ///     failure of this step.
   public init<E: Endpoint>(
@@ -56,8 +56,8 @@ extension RequestChain where Results == Last {
 public struct StepOptions<Output: Sendable>: Sendable {
   /// The network to call; `nil` for the chain's network.
   public var network: Network?
-  /// A response that replaces the network's.
-  public var stub: StubTransport.StubbedResponse?
+  /// The transport of this step; `nil` for the transport of the network. A test passes a stub.
+  public var transport: (any Transport)?
   /// A closure that receives the progress of the call.
   public var progress: ProgressHandler?
   /// A closure that receives the step's result before the next step starts.
@@ -67,11 +67,11 @@ public struct StepOptions<Output: Sendable>: Sendable {
 
   /// Creates options; the defaults change nothing.
   public init(
-    on network: Network? = nil, stub: StubTransport.StubbedResponse? = nil, progress: ProgressHandler? = nil,
+    on network: Network? = nil, transport: (any Transport)? = nil, progress: ProgressHandler? = nil,
     onSuccess: (@Sendable (Output) -> Void)? = nil, onError: (@Sendable (NetworkError) -> Void)? = nil
   ) {
     self.network = network
-    self.stub = stub
+    self.transport = transport
     self.progress = progress
     self.onSuccess = onSuccess
     self.onError = onError
@@ -90,7 +90,7 @@ private struct ChainStep<Output: Sendable>: Sendable {
     Observable.deferred { [self] in
       guard let endpoint = try make() else { return .empty() }
       var network = options.network ?? network ?? .default
-      if let stub = options.stub { network = network.with { $0.transport = StubTransport { _ in stub } } }
+      if let transport = options.transport { network = network.with { $0.transport = transport } }
       return network.request(endpoint, progress: options.progress).asObservable()
     }
     .do(onNext: options.onSuccess, onError: { options.onError?(NetworkError.wrapping($0)) })

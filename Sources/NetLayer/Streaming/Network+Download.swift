@@ -27,8 +27,8 @@ extension Network {
     to destination: URL, sha256: Data? = nil,
     clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
     _ endpoint: @escaping @Sendable () throws -> any Endpoint
-  ) -> Observable<Transfer<URL>> {
-    Observable<Transfer<URL>>.using {
+  ) -> Observable<TransferEvent<URL>> {
+    Observable<TransferEvent<URL>>.using {
       ResumableDownload(try PartialFile(resuming: destination), sha256: sha256, clock: clock)
     } observableFactory: { writer in
       // Release the file before the downstream receives the error, because a retry resumes the file immediately.
@@ -45,20 +45,20 @@ extension Network {
   public func download(
     _ endpoint: some Endpoint, to destination: URL, sha256: Data? = nil,
     clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
-  ) -> Observable<Transfer<URL>> {
+  ) -> Observable<TransferEvent<URL>> {
     let call = Call<Response>(CallContent(endpoint))
     return download(to: destination, sha256: sha256, clock: clock) { call }
   }
 
   private func attempt(
     _ writer: ResumableDownload, _ endpoint: any Endpoint, mayRestart: Bool
-  ) -> Observable<Transfer<URL>> {
+  ) -> Observable<TransferEvent<URL>> {
     var call = CallContent(endpoint)
     // A content coding would make the ranges refer to the coded bytes, not to the file.
     call.headers["Accept-Encoding"] = "identity"
     avoidHTTP2(&call)
     for (name, value) in writer.conditions { call.headers[name] = value }
-    return streamed(call).asObservable().flatMap { streamed -> Observable<Transfer<URL>> in
+    return streamed(call).asObservable().flatMap { streamed -> Observable<TransferEvent<URL>> in
       switch try writer.begin(streamed.response) {
       case .read:
         return Observable.create { observer in
@@ -77,8 +77,8 @@ extension Network {
     }
   }
 
-  private func failure(of streamed: StreamedResponse) -> Observable<Transfer<URL>> {
-    explained(streamed).flatMap { response -> Observable<Transfer<URL>> in
+  private func failure(of streamed: StreamedResponse) -> Observable<TransferEvent<URL>> {
+    explained(streamed).flatMap { response -> Observable<TransferEvent<URL>> in
       throw response.parseFailure("the server responded to a download with status \(response.status) and no file")
     }
   }

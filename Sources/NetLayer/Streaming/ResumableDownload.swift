@@ -130,7 +130,7 @@ final class ResumableDownload: Disposable {
     return response.headers.values(of: name).allSatisfy { $0 == note.validator }
   }
 
-  func write(_ chunk: Data, to observer: AnyObserver<Transfer<URL>>) {
+  func write(_ chunk: Data, to observer: AnyObserver<TransferEvent<URL>>) {
     let now = clock.now
     do throws(NetworkError) {
       let progress = try state.withLock { state throws(NetworkError) in
@@ -143,7 +143,7 @@ final class ResumableDownload: Disposable {
     }
   }
 
-  func finish(_ response: Response, _ observer: AnyObserver<Transfer<URL>>) {
+  func finish(_ response: Response, _ observer: AnyObserver<TransferEvent<URL>>) {
     let now = clock.now
     do throws(NetworkError) {
       let (progress, file) = try state.withLock { state throws(NetworkError) in

@@ -3,13 +3,13 @@ import Synchronization
 import XCTest
 
 final class GetOptionTests: XCTestCase {
-  private func serve(_ change: (inout LoopbackServer.Routes) -> Void) throws -> LoopbackServer {
-    var routes = LoopbackServer.Routes()
+  private func serve(_ change: (inout TestServer.Routes) -> Void) throws -> TestServer {
+    var routes = TestServer.Routes()
     change(&routes)
-    return try LoopbackServer(routes: routes)
+    return try TestServer(routes: routes)
   }
 
-  private func url(_ server: LoopbackServer, _ path: String) -> String { server.url(path).absoluteString }
+  private func url(_ server: TestServer, _ path: String) -> String { server.url(path).absoluteString }
 
   private func error(_ line: String?) throws -> [String: Any] {
     try XCTUnwrap(try object(line)["error"] as? [String: Any], line ?? "")
@@ -148,7 +148,7 @@ final class GetOptionTests: XCTestCase {
 
   func test_retry_retriesOnlyTransientFailures() throws {
     let count = Counter()
-    let server = try LoopbackServer { request in
+    let server = try TestServer { request in
       if request.path == "/gone" { return .status(404) }
       let attempt = count.next()
       return attempt == 1 ? .closeBeforeHead : attempt == 2 ? .status(503) : .json("1")

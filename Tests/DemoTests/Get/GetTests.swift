@@ -2,13 +2,13 @@ import LoopbackServer
 import XCTest
 
 final class GetTests: XCTestCase {
-  private func serve(_ change: (inout LoopbackServer.Routes) -> Void) throws -> LoopbackServer {
-    var routes = LoopbackServer.Routes()
+  private func serve(_ change: (inout TestServer.Routes) -> Void) throws -> TestServer {
+    var routes = TestServer.Routes()
     change(&routes)
-    return try LoopbackServer(routes: routes)
+    return try TestServer(routes: routes)
   }
 
-  private func url(_ server: LoopbackServer, _ path: String) -> String { server.url(path).absoluteString }
+  private func url(_ server: TestServer, _ path: String) -> String { server.url(path).absoluteString }
 
   func test_eachResult_isPrintedAsJSONLine_whenItArrives() throws {
     let server = try serve { routes in

@@ -10,14 +10,14 @@
       guard try DemoProcess(["--help"], preparation: limit).finish().code == 0 else {
         throw XCTSkip("the limit of stacks can't be raised here, or the program does not start with it")
       }
-      let server = try LoopbackServer { _ in .text("ok") }
+      let server = try TestServer { _ in .text("ok") }
       let result = try DemoProcess(["get", server.url("/").absoluteString], preparation: limit).finish()
       XCTAssertEqual(result.code, 2)
       XCTAssert(result.errors.contains("the transport's thread can't be created"), result.errors)
     }
 
     func testLostOutputIsAnErrorOfEveryCommand() throws {
-      let server = try LoopbackServer { request in
+      let server = try TestServer { request in
         request.path == "/events"
           ? .init(headers: [("Content-Type", "text/event-stream")], body: .bytes(Array("data: x\n\n".utf8)))
           : .text(#"{"code":200,"data":[{"id":1}]}"#)

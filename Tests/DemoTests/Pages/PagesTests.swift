@@ -37,7 +37,7 @@ final class PagesTests: XCTestCase {
   }
 
   func test_pages_followNumbersAndOffsets() throws {
-    let server = try LoopbackServer { request in
+    let server = try TestServer { request in
       if let page = request.query("p") { return .json(page == "3" ? "[]" : "[\(page)]") }
       return .json(request.query("offset") == "0" ? #"{"code":0,"r":[1,2]}"# : #"{"code":0,"r":[]}"#)
     }
@@ -59,9 +59,9 @@ final class PagesTests: XCTestCase {
   }
 
   func test_repeatedCursor_failsAfterThePagesBefore() throws {
-    var routes = LoopbackServer.Routes()
+    var routes = TestServer.Routes()
     routes.on("GET", "/round") { _ in .json(#"{"s":0,"m":"","d":[1],"next":"a"}"#) }
-    let server = try LoopbackServer(routes: routes)
+    let server = try TestServer(routes: routes)
     let url = server.url("/round?size=1").absoluteString
     let result = try DemoProcess.run("pages", "--envelope", "s=0,m,d,next", "--json", url)
     XCTAssertEqual(result.code, 1)

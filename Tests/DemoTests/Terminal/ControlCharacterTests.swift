@@ -8,7 +8,7 @@ final class ControlCharacterTests: XCTestCase {
 
   func test_textOfAServer_isShownWithoutControlCharacters() throws {
     let codes = codes
-    let server = try LoopbackServer { request in
+    let server = try TestServer { request in
       switch request.path {
       case "/failure": .json(#"{"code":500,"message":"a\r\n\u001b[2J\#(codes)"}"#)
       case "/feed":

@@ -1,5 +1,5 @@
 import Foundation
-import NetLayer
+import NetLayerTesting
 import Streams
 
 extension Network {
@@ -41,7 +41,7 @@ enum Article0Signature {
   struct AntiCrawler: Signer {
     let secret: String
     func sign(_ content: SignedContent) -> Signature {
-      Signature(parameters: ["sign": Digest.hex(Digest.md5(Data((content.text + secret).utf8)))])
+      Signature(parameters: ["sign": HTTPDigest.hex(HTTPDigest.md5(Data((content.text + secret).utf8)))])
     }
   }
 }
@@ -190,7 +190,7 @@ enum Article3 {
   }
 
   static func network(apiURL: URL) -> Network {
-    let cache = Cache(directory: Cache.directory(named: "github"))
+    let cache = ResponseCache(directory: ResponseCache.directory(named: "github"))
     let github = Network(Backend(baseURL: apiURL, interceptors: [CacheInterceptor(cache)]))
     return github
   }

@@ -12,7 +12,7 @@ private final class Durations: Sendable {
 /// Runs the samples of the guide on logging and tracing.
 final class LoggingSamples: XCTestCase {
   func test_logging() async throws {
-    let server = try LoopbackServer { _ in .json("{}") }
+    let server = try TestServer { _ in .json("{}") }
     let network = Network(
       Backend(baseURL: server.url, interceptors: [NetworkLogger { print($0) }, RetryInterceptor()]))
 
@@ -27,7 +27,7 @@ final class LoggingSamples: XCTestCase {
   }
 
   func test_tracing() async throws {
-    let server = try LoopbackServer { _ in .json("{}") }
+    let server = try TestServer { _ in .json("{}") }
     let shop = Network(Backend(baseURL: server.url, interceptors: [RetryInterceptor(), TraceInterceptor()]))
 
     try await TraceContext.$current.withValue(TraceContext()) {
@@ -47,7 +47,7 @@ final class LoggingSamples: XCTestCase {
       durations.record(duration, attributes)
       if response.status >= 500 { print("failed:", attributes["url.full"]?.string ?? "") }
     }
-    let server = try LoopbackServer { _ in .json("{}") }
+    let server = try TestServer { _ in .json("{}") }
     try await Network(Backend(baseURL: server.url, interceptors: [monitor])).fetch(.get("/"))
     XCTAssertEqual(durations.all.withLock { $0.first?["http.response.status_code"] }, 200)
     XCTAssertEqual(durations.all.withLock { $0.first?["network.protocol.version"]?.string }, "1.1")

@@ -66,7 +66,7 @@ struct Film: Endpoint {
   var path: String { "/film/\(id)" }
 }
 
-func film(_ network: Network, to file: URL) -> Observable<Transfer<URL>> {
+func film(_ network: Network, to file: URL) -> Observable<TransferEvent<URL>> {
   network.download(to: file) { Film(id: 7) }
     .retry(RetryPolicy(attempts: 5))
 }

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import NetLayer
+import NetLayerTesting
 import Streams
 import XCTest
 
@@ -61,7 +61,7 @@ final class NetLayerArticleTests: XCTestCase {
       .init(.get, "/today", fresh),
       .init(.get, "/headlines", .sequence([.json(#"{"data":["rain"]}"#), .json(#"{"data":["rain","snow"]}"#)])),
     ])
-    let cache = Cache(directory: nil)
+    let cache = ResponseCache(directory: nil)
     let news = Network(
       Backend(baseURL: newsURL, transport: stub, interceptors: [CacheInterceptor(cache)]))
 

@@ -26,7 +26,7 @@ private struct Reading: Encodable, Sendable {
 final class StreamingSamples: XCTestCase {
   func test_streamingAnAnswer() async throws {
     let key = "k"
-    let server = try LoopbackServer { request in
+    let server = try TestServer { request in
       let words = ["Green ", "tea, ", "please."].map { #"{"choices":[{"delta":{"content":"\#($0)"}}]}"# }
       return .stream((words + ["[DONE]"]).map { .init("data: \($0)\n\n", after: 0.01) }, type: "text/event-stream")
     }
@@ -48,7 +48,7 @@ final class StreamingSamples: XCTestCase {
     print(answer)
     try assertPrinted(asIn: "StreamingAnAnswer", 1)
 
-    let cut = try LoopbackServer { _ in
+    let cut = try TestServer { _ in
       .stream([.init(#"data: {"choices":[{"delta":{"content":"Green"}}]}"# + "\n\n")], type: "text/event-stream")
     }
     do {
@@ -72,7 +72,7 @@ final class StreamingSamples: XCTestCase {
       continuation.yield(21.5)
       continuation.finish()
     }
-    let server = try LoopbackServer { _ in .status(204) }
+    let server = try TestServer { _ in .status(204) }
     let station = Network(Backend(baseURL: server.url))
 
     let rows = readings.map { Reading(celsius: $0) }

@@ -62,7 +62,7 @@
     }
 
     func testAFileChangedWhileItsRequestIsQueuedFails() throws {
-      let server = try LoopbackServer(routes: TestRoutes.make())
+      let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
       let first = PendingCall(self)
       _ = first.send(Request(url: server.url("/delay/300")), on: transport)
@@ -76,7 +76,7 @@
     }
 
     func testAFileRemovedWhileItsRequestIsQueuedIsNamed() throws {
-      let server = try LoopbackServer(routes: TestRoutes.make())
+      let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
       let first = PendingCall(self)
       _ = first.send(Request(url: server.url("/delay/300")), on: transport)
@@ -92,7 +92,7 @@
     func testManyConcurrentFilesArriveComplete() throws {
       let content = Data(TestRoutes.pattern(1_000_000))
       try content.write(to: file)
-      let server = try LoopbackServer(routes: TestRoutes.make())
+      let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       let pendingCalls = (0..<20).map { _ in PendingCall(self) }
       for pending in pendingCalls {

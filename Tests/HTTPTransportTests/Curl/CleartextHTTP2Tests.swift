@@ -122,7 +122,7 @@
     }
 
     func testWithoutHTTP2NothingIsSent() throws {
-      let server = try LoopbackServer { _ in .text("never") }
+      let server = try TestServer { _ in .text("never") }
       for transport in try transportsThatLack(CurlLibrary.speaksHTTP2) {
         XCTAssertEqual(TransportSuite.kind(try outcome(request(server.url), on: transport)), .invalidRequest)
       }

@@ -52,8 +52,8 @@
       return bytes
     }
 
-    private func server(_ body: [UInt8], _ coding: String) throws -> LoopbackServer {
-      try LoopbackServer { request in
+    private func server(_ body: [UInt8], _ coding: String) throws -> TestServer {
+      try TestServer { request in
         request.path == "/other" ? .text("other") : .bytes(body).header("Content-Encoding", coding)
       }
     }

@@ -23,7 +23,7 @@
 
     private enum Framing: CaseIterable { case length, chunked, close }
 
-    private func response(_ bytes: [UInt8], _ coding: String, _ framing: Framing) -> LoopbackServer.Response {
+    private func response(_ bytes: [UInt8], _ coding: String, _ framing: Framing) -> TestServer.Response {
       var head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\n"
       var body = bytes
       switch framing {
@@ -34,14 +34,14 @@
         body = (bytes.isEmpty ? [] : Array("\(size)\r\n".utf8) + bytes + Array("\r\n".utf8)) + Array("0\r\n\r\n".utf8)
       case .close: head += "\r\n"
       }
-      let ending: LoopbackServer.Response.Ending = framing == .close ? .close : .keepAlive
+      let ending: TestServer.Response.Ending = framing == .close ? .close : .keepAlive
       return .init(body: .raw([.init(Array(head.utf8) + body)]), ending: ending)
     }
 
     private func outcome(
-      _ response: LoopbackServer.Response, in mode: FaultGrid.Mode = .data
+      _ response: TestServer.Response, in mode: FaultGrid.Mode = .data
     ) throws -> Result<Data, NetworkError> {
-      let server = try LoopbackServer { _ in response }
+      let server = try TestServer { _ in response }
       let transport = try CurlTransport()
       let request = Request(
         url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), total: .seconds(40)))
@@ -133,15 +133,15 @@
 
     func testSeveralCodingsAreDecodedInOrder() throws {
       // Decoded in the wrong order, the bytes are invalid.
-      let wrong = LoopbackServer.Response.bytes(Self.stored(TestRoutes.gzip)).header(
+      let wrong = TestServer.Response.bytes(Self.stored(TestRoutes.gzip)).header(
         "Content-Encoding", "deflate, gzip")
       XCTAssertThrowsError(try outcome(wrong).get())
-      let list = LoopbackServer.Response.bytes(Self.stored(TestRoutes.gzip)).header("Content-Encoding", "gzip, deflate")
+      let list = TestServer.Response.bytes(Self.stored(TestRoutes.gzip)).header("Content-Encoding", "gzip, deflate")
       XCTAssertEqual(try outcome(list).get(), Self.message)
-      let fields = LoopbackServer.Response.bytes(Self.stored(TestRoutes.gzip)).header("Content-Encoding", "gzip")
+      let fields = TestServer.Response.bytes(Self.stored(TestRoutes.gzip)).header("Content-Encoding", "gzip")
         .header("Content-Encoding", "deflate")
       XCTAssertEqual(try outcome(fields).get(), Self.message)
-      let cut = LoopbackServer.Response.bytes(Self.stored(TestRoutes.gzip.dropLast())).header(
+      let cut = TestServer.Response.bytes(Self.stored(TestRoutes.gzip.dropLast())).header(
         "Content-Encoding", "gzip, deflate")
       XCTAssertThrowsError(try outcome(cut).get())
     }
@@ -156,17 +156,17 @@
       for (field, words) in [
         ("gzip, gzip, gzip", "more than 2 codings"), ("compress", #""compress" is not supported"#),
       ] {
-        let server = LoopbackServer.Response.bytes(TestRoutes.gzip).header("Content-Encoding", field)
+        let server = TestServer.Response.bytes(TestRoutes.gzip).header("Content-Encoding", field)
         guard case .failure(let error) = try outcome(server) else { return XCTFail(field) }
         XCTAssert(error.reason.contains(words), error.reason)
       }
-      let identity = LoopbackServer.Response.text("plain").header("Content-Encoding", "identity")
+      let identity = TestServer.Response.text("plain").header("Content-Encoding", "identity")
       XCTAssertEqual(try outcome(identity).get(), Data("plain".utf8))
     }
 
     func testAResponseWithoutABodyMayHaveAContentEncoding() throws {
       for (method, status) in [(HTTPMethod.head, "200 OK"), (.get, "304 Not Modified"), (.get, "204 No Content")] {
-        let server = try LoopbackServer { _ in
+        let server = try TestServer { _ in
           .init(body: .raw([.init("HTTP/1.1 \(status)\r\nContent-Encoding: gzip\r\nContent-Length: 51\r\n\r\n")]))
         }
         let pending = PendingCall(self)
@@ -177,7 +177,7 @@
     }
 
     func testADecompressionBombIsDeliveredInLimitedChunksAndNeverDuringAPause() throws {
-      let server = try LoopbackServer { _ in LoopbackServer.Fault.gzipBomb.response() }
+      let server = try TestServer { _ in TestServer.Fault.gzipBomb.response() }
       let transport = try CurlTransport()
       let pieces = Locked((largest: 0, count: 0, isPaused: false, duringPause: 0))
       let control = Locked<(any StreamControl)?>(nil)
@@ -217,8 +217,8 @@
     func testBytesHeldBackByAPauseAreDeliveredAfterTheEndOfTheTransfer() throws {
       // 20 MB compressed to 21 KB: all of it arrives before the first pause is over.
       let big = Data(count: 20 << 20)
-      let server = try LoopbackServer { _ in
-        LoopbackServer.Response.bytes(Self.zeros).header("Content-Encoding", "gzip")
+      let server = try TestServer { _ in
+        TestServer.Response.bytes(Self.zeros).header("Content-Encoding", "gzip")
       }
       let transport = try CurlTransport()
       let control = Locked<(any StreamControl)?>(nil)

@@ -49,7 +49,7 @@
     }
 
     func testAnEntryWithAPortTakesPrecedenceOverTheHostAlone() throws {
-      let (one, two) = (try LoopbackServer { _ in .text("one") }, try LoopbackServer { _ in .text("two") })
+      let (one, two) = (try TestServer { _ in .text("one") }, try TestServer { _ in .text("two") })
       let transport = try CurlTransport(
         .init(addresses: [
           "[::1]:81": .host("127.0.0.1", port: Int(one.port)), "::1": .host("127.0.0.1", port: Int(two.port)),
@@ -62,8 +62,8 @@
     }
 
     func testARedirectUsesTheAddressOfItsHost() throws {
-      let target = try LoopbackServer { _ in .text("target") }
-      let server = try LoopbackServer { _ in .redirect(to: "http://b.example/", status: 302) }
+      let target = try TestServer { _ in .text("target") }
+      let server = try TestServer { _ in .redirect(to: "http://b.example/", status: 302) }
       let transport = try CurlTransport(
         .init(addresses: [
           "a.example": .host("127.0.0.1", port: Int(server.port)),
@@ -73,7 +73,7 @@
     }
 
     func testAnAddressWithoutAServerIsNamed() throws {
-      let server = try LoopbackServer { _ in .text("gone") }
+      let server = try TestServer { _ in .text("gone") }
       let port = server.port
       server.stop()
       let transport = try CurlTransport(.init(addresses: ["a.example": .host("127.0.0.1", port: Int(port))]))
@@ -115,7 +115,7 @@
               : "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         }
       }
-      let server = try LoopbackServer { _ in .redirect(to: "http://docker/containers/create?name=x", status: 307) }
+      let server = try TestServer { _ in .redirect(to: "http://docker/containers/create?name=x", status: 307) }
       let transport = try CurlTransport(.init(addresses: ["docker": .unixSocket(path: path)]))
       XCTAssertEqual(try text("http://docker/first", on: transport), "ok")
       guard case .failure(let error) = try outcome(server.url.absoluteString, on: transport) else {
@@ -163,7 +163,7 @@
         hasSent.signal()
         _ = client.receiveHead()
       }
-      let other = try LoopbackServer { _ in .text("other") }
+      let other = try TestServer { _ in .text("other") }
       let transport = try CurlTransport(.init(addresses: ["docker": .unixSocket(path: path)]))
       for number in 1...4 {
         XCTAssertEqual(try text("http://docker/", on: transport), "\(number)")
@@ -184,7 +184,7 @@
     }
 
     func testAWebSocketUsesTheAddressOfItsHost() throws {
-      let server = try LoopbackServer { _ in .text("no socket") }
+      let server = try TestServer { _ in .text("no socket") }
       let transport = try CurlTransport(.init(addresses: ["a.example": .host("127.0.0.1", port: Int(server.port))]))
       let closed = expectation(description: "closed")
       let control = transport.connect(

@@ -12,7 +12,7 @@
   /// Tests of the reuse and the limits of connections.
   final class CurlConnectionTests: XCTestCase {
     func testAConnectionIsNotReusedAfterARequestWithConnectionClose() throws {
-      let server = try LoopbackServer { _ in .text("ok") }
+      let server = try TestServer { _ in .text("ok") }
       let transport = try CurlTransport()
       for value in ["close", "keep-alive, Close"] {
         let before = server.connectionCount
@@ -28,7 +28,7 @@
         return XCTAssertThrowsError(try CurlTransport(.init(maxRequestsPerConnection: 3)))
       }
       for (limit, connections) in [(1, 6), (3, 2), (4, 2)] {
-        let server = try LoopbackServer { _ in .text("ok") }
+        let server = try TestServer { _ in .text("ok") }
         let transport = try CurlTransport(.init(maxRequestsPerConnection: limit))
         for _ in 0..<6 { XCTAssertEqual(try outcome(Request(url: server.url("/")), on: transport).get().status, 200) }
         XCTAssertEqual(server.connectionCount, connections, "\(limit)")
@@ -109,7 +109,7 @@
       for limit in [0, 10] {
         for status in [200, 500] {
           // The announced body never arrives: without the check, the request would time out.
-          let server = try LoopbackServer { _ in
+          let server = try TestServer { _ in
             .init(body: .raw([.init("HTTP/1.1 \(status) S\r\nContent-Length: 11\r\n\r\n")]), ending: .hang)
           }
           var request = Request(
@@ -124,7 +124,7 @@
           XCTAssert(error.reason.contains("larger than \(limit) bytes"), error.reason)
         }
       }
-      let server = try LoopbackServer { _ in
+      let server = try TestServer { _ in
         .init(body: .raw([.init("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")]))
       }
       var head = Request(method: .head, url: server.url("/"))
@@ -133,7 +133,7 @@
     }
 
     func testTrailersAreOnTheResponse() throws {
-      let server = try LoopbackServer { _ in
+      let server = try TestServer { _ in
         .init(
           body: .raw([
             .init("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-Early: 1\r\n\r\n2\r\nok\r\n0\r\n"),
@@ -149,7 +149,7 @@
       let stream = PendingStream(self)
       stream.start(Request(url: server.url("/")), on: transport)
       XCTAssertEqual(try stream.outcome().get().trailers["X-Checksum"], "7")
-      let text = try LoopbackServer { _ in .text("ok") }
+      let text = try TestServer { _ in .text("ok") }
       XCTAssertEqual(try outcome(Request(url: text.url("/")), on: transport).get().trailers, HTTPHeaders())
     }
 
@@ -158,7 +158,7 @@
     }
 
     func testTrailersAreOnAStreamedResponseAfterItsBodyWasRead() async throws {
-      let server = try LoopbackServer { _ in
+      let server = try TestServer { _ in
         .init(
           body: .raw([
             .init("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Checksum: 7\r\n\r\n")
@@ -172,7 +172,7 @@
     }
 
     func testShutdownAndWaitReturnsAfterAllRequestsHaveEnded() async throws {
-      let server = try LoopbackServer { _ in .neverResponding }
+      let server = try TestServer { _ in .neverResponding }
       let transport = try CurlTransport()
       let ends = Locked<[NetworkError.Kind?]>([])
       for _ in 0..<3 {

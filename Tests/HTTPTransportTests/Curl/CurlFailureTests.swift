@@ -22,8 +22,8 @@
       }
     }
 
-    private func error(of bytes: String, _ ending: LoopbackServer.Response.Ending = .close) throws -> NetworkError {
-      let server = try LoopbackServer { _ in .init(body: .raw([.init(bytes)]), ending: ending) }
+    private func error(of bytes: String, _ ending: TestServer.Response.Ending = .close) throws -> NetworkError {
+      let server = try TestServer { _ in .init(body: .raw([.init(bytes)]), ending: ending) }
       return try error(server.url("/"))
     }
 
@@ -54,7 +54,7 @@
     }
 
     func testAnUnreachableProxyIsNamed() throws {
-      let closed = try LoopbackServer { _ in .text("never") }
+      let closed = try TestServer { _ in .text("never") }
       let port = closed.port
       closed.stop()
       let proxy = try XCTUnwrap(URL(string: "http://127.0.0.1:\(port)"))
@@ -95,7 +95,7 @@
     }
 
     func testTooManyOpenFilesIsReported() throws {
-      let server = try LoopbackServer { _ in .text("ok") }
+      let server = try TestServer { _ in .text("ok") }
       let transport = try CurlTransport()
       let warm = PendingCall(self)
       _ = warm.send(Request(url: server.url("/")), on: transport)

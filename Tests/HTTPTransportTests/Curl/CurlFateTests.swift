@@ -61,7 +61,7 @@
     }
 
     func testARequestThatMustNotBeRepeatedHasItsOwnConnection_withLibcurlBefore7_80() throws {
-      let server = try LoopbackServer { _ in .text("ok") }
+      let server = try TestServer { _ in .text("ok") }
       let transport = try CurlTransport()
       for method in [HTTPMethod.get, .post, .get, .patch, .put] {
         XCTAssertEqual(try outcome(Request(method: method, url: server.url("/")), on: transport).get().status, 200)

@@ -15,7 +15,7 @@
       of bytes: String, method: HTTPMethod = .get, timeouts: Request.Timeouts = .init(), file: StaticString = #filePath,
       line: UInt = #line
     ) throws -> Result<NetLayer.Response, NetworkError> {
-      let server = try LoopbackServer { request in
+      let server = try TestServer { request in
         request.path == "/raw" ? .init(body: .raw([.init(bytes)])) : .text("next")
       }
       let transport = try CurlTransport()
@@ -51,7 +51,7 @@
     func testAFoldedFirstLineOfAHeadIsRejectedWithoutAffectingOtherRequests() throws {
       // With such a line, libcurl 7.83 to 8.1.0 follows a pointer to a freed field when an easy handle is used for the
       // second time.
-      let server = try LoopbackServer { request in
+      let server = try TestServer { request in
         request.path == "/text"
           ? .text("ok") : .init(body: .raw([.init("HTTP/1.1 200 OK\r\n X-Folded: 1\r\nContent-Length: 2\r\n\r\nok")]))
       }
@@ -73,7 +73,7 @@
         "HTTP/1.1 200 OK\r\n \r\nContent-Length: 2\r\n\r\nok",
       ]
       for head in heads {
-        let server = try LoopbackServer { request in
+        let server = try TestServer { request in
           request.path == "/text" ? .text("ok") : .init(body: .raw([.init(head)]))
         }
         let transport = try CurlTransport()
@@ -92,9 +92,9 @@
     }
 
     func testAFoldedFirstLineOfARedirectIsRejected() throws {
-      let server = try LoopbackServer { request in
+      let server = try TestServer { request in
         let head = "HTTP/1.1 302 Found\r\n\tX-Folded: 1\r\nLocation: /\(request.path)1\r\nContent-Length: 0\r\n\r\n"
-        let plain = LoopbackServer.Response.redirect(to: "\(request.path)1")
+        let plain = TestServer.Response.redirect(to: "\(request.path)1")
         return request.path.count < 4 ? plain : .init(body: .raw([.init(head)]))
       }
       guard case .failure(let error) = try outcome(Request(url: server.url("/")), on: CurlTransport()) else {
@@ -123,9 +123,9 @@
     }
 
     func testSlowEndlessInterimResponsesReachTheTotalTimeLimit() throws {
-      let hint = LoopbackServer.Response.Chunk("HTTP/1.1 102 Processing\r\n\r\n", after: 0.02)
-      let server = try LoopbackServer { _ in
-        .init(body: .raw([LoopbackServer.Response.Chunk](repeating: hint, count: 5000)))
+      let hint = TestServer.Response.Chunk("HTTP/1.1 102 Processing\r\n\r\n", after: 0.02)
+      let server = try TestServer { _ in
+        .init(body: .raw([TestServer.Response.Chunk](repeating: hint, count: 5000)))
       }
       let request = Request(
         url: server.url("/"), timeouts: .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.4)))
@@ -202,7 +202,7 @@
     }
 
     func testARangeIsRequestedWithoutCodings() throws {
-      let server = try LoopbackServer { .text($0.header("Accept-Encoding") ?? "none") }
+      let server = try TestServer { .text($0.header("Accept-Encoding") ?? "none") }
       let transport = try CurlTransport()
       let request = Request(url: server.url("/"), headers: ["Range": "bytes=1-2"])
       XCTAssertEqual(try outcome(request, on: transport).get().text(), "identity")

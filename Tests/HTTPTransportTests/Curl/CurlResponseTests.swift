@@ -10,7 +10,7 @@
   /// Tests of reading the head and the body of a response in `CurlTransport`.
   final class CurlResponseTests: XCTestCase {
     private func outcome(_ fields: String, _ body: String = "ok") throws -> Result<NetLayer.Response, NetworkError> {
-      let server = try LoopbackServer { _ in
+      let server = try TestServer { _ in
         .init(body: .raw([.init("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n\(body)")]), ending: .close)
       }
       return try outcome(.init(url: server.url("/")), on: try CurlTransport())
@@ -31,7 +31,7 @@
       XCTAssertEqual(try outcome(fields).get().headers.count, CurlResponse.maxFields)
       for more in [fields + "\r\nX: 1", "A: 1\r\n\r\nHTTP/1.1 200 OK\r\n\(fields)"] {
         let early = more.hasPrefix("A") ? "HTTP/1.1 103 Early Hints\r\n" : ""
-        let server = try LoopbackServer { _ in
+        let server = try TestServer { _ in
           let head = early.isEmpty ? "HTTP/1.1 200 OK\r\n" : early
           return .init(body: .raw([.init("\(head)\(more)\r\n\r\nok")]), ending: .close)
         }
@@ -73,7 +73,7 @@
     }
 
     func testOneHandleReceivesSmallAndLargeResponsesAlternately() throws {
-      let server = try LoopbackServer { request in
+      let server = try TestServer { request in
         .bytes([UInt8]((0..<(Int(request.path.dropFirst()) ?? 0)).map { UInt8(truncatingIfNeeded: $0) }))
       }
       let transport = try CurlTransport()

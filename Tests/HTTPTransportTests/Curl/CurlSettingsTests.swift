@@ -17,7 +17,7 @@
       _ configuration: CurlTransport.Configuration, _ kind: NetworkError.Kind, _ setting: String,
       scheme: String = "http", file: StaticString = #filePath, line: UInt = #line
     ) throws {
-      let server = try LoopbackServer { _ in .text("never") }
+      let server = try TestServer { _ in .text("never") }
       let transport = try CurlTransport(configuration)
       let url = try XCTUnwrap(URL(string: "\(scheme)://127.0.0.1:\(server.port)/"))
       for _ in 0..<2 {
@@ -78,7 +78,7 @@
       let pin = try PublicKeyPin(Data(count: 32).base64EncodedString())
       let pins = [PublicKeyPin](repeating: pin, count: tooLong / pin.description.utf8.count + 1)
       let transport = try CurlTransport(.init(tls: .init(pins: ["localhost": pins]), maxConnections: 1))
-      let server = try LoopbackServer { _ in .text("ok") }
+      let server = try TestServer { _ in .text("ok") }
       for (url, isSent) in [("https://localhost:\(server.port)", false), (server.url.absoluteString, true)] {
         let pending = PendingCall(self)
         _ = pending.send(Request(url: try XCTUnwrap(URL(string: url))), on: transport)

@@ -9,7 +9,7 @@ import XCTest
 #if canImport(CLibcurl)
   /// Tests of the outcome of a WebSocket whose server ends the connection abruptly.
   final class CurlSocketEndingTests: XCTestCase {
-    private typealias Script = LoopbackServer.SocketScript
+    private typealias Script = TestServer.SocketScript
     private typealias End = Result<SocketClose, NetworkError>
 
     private let notes = Notes()
@@ -17,7 +17,7 @@ import XCTest
     private let end = Box<End?>(nil)
 
     /// Returns a message handler that blocks the client's reads and writes until the server has closed all connections.
-    private static func busy(until server: LoopbackServer) -> @Sendable () -> BodyFlow {
+    private static func busy(until server: TestServer) -> @Sendable () -> BodyFlow {
       {
         let limit = Date(timeIntervalSinceNow: 10)
         while server.openConnectionCount > 0, Date() < limit { usleep(1000) }
@@ -26,7 +26,7 @@ import XCTest
     }
 
     private func connect(
-      _ transport: CurlTransport, _ server: LoopbackServer, timeouts: Request.Timeouts = .init(),
+      _ transport: CurlTransport, _ server: TestServer, timeouts: Request.Timeouts = .init(),
       flow: @escaping @Sendable () -> BodyFlow = { .continue }
     ) -> any SocketControl {
       let (notes, statuses, end) = (notes, statuses, end)
@@ -46,7 +46,7 @@ import XCTest
     func testACloseFrameIsDelivered_thoughTheConnectionWasResetDuringASend() throws {
       let transport = try CurlTransport()
       // The server sends the reason right before the reset.
-      let server = try LoopbackServer { _ in
+      let server = try TestServer { _ in
         .socket(
           Script(onMessage: { _ in
             [.text("go"), .wait(0.1), .raw(Script.frame(8, [3, 0xF1])), .wait(0.05), .reset]
@@ -67,7 +67,7 @@ import XCTest
 
     func testAPausedReaderReceivesAllMessagesSentBeforeTheReset() throws {
       let transport = try CurlTransport()
-      let server = try LoopbackServer { _ in
+      let server = try TestServer { _ in
         .socket(
           Script(onMessage: { _ in
             [.text("a"), .text("b"), .wait(0.1), .text("c"), .raw(Script.frame(8, [3, 0xE8])), .wait(0.05), .reset]
@@ -97,7 +97,7 @@ import XCTest
 
     func testAResetWithoutACloseFrameFailsTheSocketAndItsSends() throws {
       let transport = try CurlTransport()
-      let server = try LoopbackServer { _ in .socket(Script(onMessage: { _ in [.text("go"), .wait(0.05), .reset] })) }
+      let server = try TestServer { _ in .socket(Script(onMessage: { _ in [.text("go"), .wait(0.05), .reset] })) }
       let control = connect(transport, server, flow: Self.busy(until: server))
       until { !statuses.value.isEmpty }
       control.send(.text("begin")) { _ in }
@@ -113,9 +113,9 @@ import XCTest
       let head = "HTTP/1.1 401 No\r\nContent-Length: 50\r\n\r\nno"
       let chunk = "HTTP/1.1 401 No\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nno"
       for text in [head, chunk] {
-        for ending in [LoopbackServer.Response.Ending.close, .hang] {
+        for ending in [TestServer.Response.Ending.close, .hang] {
           let transport = try CurlTransport()
-          let server = try LoopbackServer { _ in .init(body: .raw([.init(text)]), ending: ending) }
+          let server = try TestServer { _ in .init(body: .raw([.init(text)]), ending: ending) }
           (end.value, statuses.value) = (nil, [])
           let control = connect(transport, server, timeouts: .init(idle: .seconds(0.2)))
           until { end.value != nil }

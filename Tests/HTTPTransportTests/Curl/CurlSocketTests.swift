@@ -9,7 +9,7 @@ import XCTest
 #if canImport(CLibcurl)
   /// Tests of WebSockets over libcurl's connections, against a scripted server.
   final class CurlSocketTests: XCTestCase {
-    private typealias Script = LoopbackServer.SocketScript
+    private typealias Script = TestServer.SocketScript
 
     /// A record of the events of one socket, which tests wait for.
     private final class Listener: Sendable {
@@ -39,7 +39,7 @@ import XCTest
     }
 
     private func connect(
-      _ transport: CurlTransport, _ server: LoopbackServer, _ listener: Listener, _ options: WebSocketOptions = .init(),
+      _ transport: CurlTransport, _ server: TestServer, _ listener: Listener, _ options: WebSocketOptions = .init(),
       path: String = "/", timeouts: Request.Timeouts = .init(), configure: (inout Request) -> Void = { _ in }
     ) -> any SocketControl {
       var request = Request(url: server.url(path), timeouts: timeouts)
@@ -49,12 +49,12 @@ import XCTest
 
     /// Opens a socket against `script` and waits until it has ended.
     private func end(
-      _ script: LoopbackServer.SocketScript, _ options: WebSocketOptions = .init(),
+      _ script: TestServer.SocketScript, _ options: WebSocketOptions = .init(),
       timeouts: Request.Timeouts = .init(),
       file: StaticString = #filePath, line: UInt = #line
     ) throws -> Listener {
       let transport = try CurlTransport()
-      let server = try LoopbackServer { _ in .socket(script) }
+      let server = try TestServer { _ in .socket(script) }
       // Keeps the server running, so that tests see the bytes it receives after the end.
       addTeardownBlock { server.stop() }
       let listener = Listener()
@@ -111,13 +111,13 @@ import XCTest
       XCTAssertEqual(wrong.error?.kind, .closed)
       XCTAssertEqual(wrong.responses.value.count, 0)
       for (response, kind) in [
-        (LoopbackServer.Response.closeBeforeHead, NetworkError.Kind.connection), (.resetBeforeHead, .connection),
+        (TestServer.Response.closeBeforeHead, NetworkError.Kind.connection), (.resetBeforeHead, .connection),
         (.init(body: .raw([.init("HTTP/1.1 101 S\r\nUpg")]), ending: .close), .connection),
         (.init(body: .raw([.init("SSH-2.0-x\r\n\r\n")]), ending: .close), .connection), (.neverResponding, .timeout),
         (.init(body: .raw([.init("HTTP/1.1 101 S\r\nUpg")]), ending: .hang), .timeout),
       ] {
         let transport = try CurlTransport()
-        let server = try LoopbackServer { _ in response }
+        let server = try TestServer { _ in response }
         let listener = Listener()
         let control = connect(transport, server, listener, timeouts: .init(idle: .seconds(0.2)))
         until { listener.end.value != nil }
@@ -128,14 +128,14 @@ import XCTest
 
     func testARefusedConnectionAndAnUnknownHostAreErrors() throws {
       let transport = try CurlTransport()
-      let server = try LoopbackServer { _ in .socket(.echo) }
+      let server = try TestServer { _ in .socket(.echo) }
       server.stop()
       let refused = Listener()
       let first = connect(transport, server, refused)
       until { refused.end.value != nil }
       XCTAssertEqual(refused.error?.kind, .connection)
       XCTAssertTrue(refused.error?.reason.contains("127.0.0.1:\(server.port)") == true)
-      let silent = try LoopbackServer.silent()
+      let silent = try TestServer.silent()
       let late = Listener()
       let second = connect(transport, silent, late, timeouts: .init(total: .seconds(0.2)))
       until { late.end.value != nil }
@@ -145,7 +145,7 @@ import XCTest
 
     func testARejectedHandshakeDeliversAResponseWithItsBody_andFailsWithKindStatus() throws {
       let transport = try CurlTransport()
-      let server = try LoopbackServer { _ in .json(#"{"message":"sign in"}"#, status: 401) }
+      let server = try TestServer { _ in .json(#"{"message":"sign in"}"#, status: 401) }
       let listener = Listener()
       let control = connect(transport, server, listener)
       until { listener.end.value != nil }
@@ -158,9 +158,9 @@ import XCTest
 
     func testARedirectIsFollowedIfThePolicyAllows_withCookies() throws {
       let transport = try CurlTransport()
-      let server = try LoopbackServer { request in
+      let server = try TestServer { request in
         request.path == "/old"
-          ? LoopbackServer.Response.redirect(to: "/new").header("Set-Cookie", "a=1") : .socket(.echo, subprotocol: "v2")
+          ? TestServer.Response.redirect(to: "/new").header("Set-Cookie", "a=1") : .socket(.echo, subprotocol: "v2")
       }
       let jar = CookieJar()
       let listener = Listener()
@@ -182,9 +182,9 @@ import XCTest
     }
 
     func testARedirectToTheSchemeOfWebSocketsIsFollowed() throws {
-      let target = try LoopbackServer { _ in .socket(.echo) }
+      let target = try TestServer { _ in .socket(.echo) }
       let address = "ws://127.0.0.1:\(target.port)/end"
-      let server = try LoopbackServer { _ in .redirect(to: address) }
+      let server = try TestServer { _ in .redirect(to: address) }
       let listener = Listener()
       let transport = try CurlTransport()
       let control = connect(transport, server, listener)
@@ -195,7 +195,7 @@ import XCTest
     }
 
     func testARedirectToAUnixSocketIsNotFollowed() throws {
-      let server = try LoopbackServer { _ in .redirect(to: "http://docker/attach") }
+      let server = try TestServer { _ in .redirect(to: "http://docker/attach") }
       let transport = try CurlTransport(.init(addresses: ["docker": .unixSocket(path: "/none")]))
       let listener = Listener()
       let control = connect(transport, server, listener)
@@ -206,7 +206,7 @@ import XCTest
 
     func testSendsCompleteInOrderAndFailAfterTheEnd() throws {
       let transport = try CurlTransport()
-      let server = try LoopbackServer { _ in .socket(.echo) }
+      let server = try TestServer { _ in .socket(.echo) }
       let listener = Listener()
       let control = connect(transport, server, listener)
       let early = Box<NetworkError??>(nil)
@@ -240,7 +240,7 @@ import XCTest
         if case .text(let text) = message { received.add(text) }
         return []
       }
-      let server = try LoopbackServer { _ in .socket(script) }
+      let server = try TestServer { _ in .socket(script) }
       let listener = Listener()
       let control = connect(transport, server, listener)
       until { !listener.responses.value.isEmpty }
@@ -256,7 +256,7 @@ import XCTest
 
     func testASendWaitsForAServerThatDoesNotRead() throws {
       let transport = try CurlTransport()
-      let server = try LoopbackServer { _ in .socket(Script(onOpen: [.text("go"), .stopReading])) }
+      let server = try TestServer { _ in .socket(Script(onOpen: [.text("go"), .stopReading])) }
       let listener = Listener()
       let control = connect(transport, server, listener)
       until { !listener.notes.all.isEmpty }
@@ -277,7 +277,7 @@ import XCTest
     func testAPauseStopsTheServerWithoutLosingMessages() throws {
       let transport = try CurlTransport()
       let piece = [UInt8](repeating: 7, count: 50_000)
-      let server = try LoopbackServer { _ in
+      let server = try TestServer { _ in
         .socket(Script(onOpen: Array(repeating: .binary(piece), count: 400) + [.close(1000, "")]))
       }
       let listener = Listener { count in count == 1 ? .pause : .continue }
@@ -311,7 +311,7 @@ import XCTest
     func testAPausedSocketSurvivesTheDeadlinesOfItsPings() throws {
       let pings = Counter()
       let transport = try CurlTransport()
-      let server = try LoopbackServer { request in
+      let server = try TestServer { request in
         .socket(
           Script(
             onOpen: request.path == "/paused" ? [.text("a"), .text("b")] : [],
@@ -339,7 +339,7 @@ import XCTest
 
     func testAPausedSocketEnds_thoughTheServerDoesNotAnswerItsClose() throws {
       let transport = try CurlTransport()
-      let server = try LoopbackServer { _ in
+      let server = try TestServer { _ in
         .socket(Script(onOpen: [.text("a"), .text("b")], onControl: { _, _ in [] }))
       }
       addTeardownBlock { server.stop() }
@@ -354,7 +354,7 @@ import XCTest
     func testPongsKeepTheSocketOpen() throws {
       let pings = Counter()
       let transport = try CurlTransport()
-      let server = try LoopbackServer { _ in
+      let server = try TestServer { _ in
         .socket(
           Script(onControl: { opcode, _ in
             if opcode == 9 { pings.next() }
@@ -372,7 +372,7 @@ import XCTest
 
     func testDisposingInAnyPhaseEndsTheSocketAndClosesItsConnection() throws {
       let transport = try CurlTransport()
-      let server = try LoopbackServer { request in
+      let server = try TestServer { request in
         request.path == "/never" ? .neverResponding : .socket(.echo)
       }
       for path in ["/", "/never"] {
@@ -392,7 +392,7 @@ import XCTest
     func testAShutdownClosesOpenSocketsWithGoingAwayAndRejectsNewOnes() async throws {
       let transport = try CurlTransport()
       let codes = Box<[[UInt8]]>([])
-      let server = try LoopbackServer { _ in
+      let server = try TestServer { _ in
         .socket(
           Script(onControl: { opcode, payload in
             if opcode == 8 { codes.update { $0.append(payload) } }
@@ -415,7 +415,7 @@ import XCTest
 
     func testAThousandConcurrentSocketsEcho() throws {
       let transport = try CurlTransport()
-      let server = try LoopbackServer { _ in .socket(.echo) }
+      let server = try TestServer { _ in .socket(.echo) }
       let listeners = (0..<1000).map { _ in Listener() }
       let controls = listeners.map { connect(transport, server, $0) }
       until(60) { listeners.allSatisfy { !$0.responses.value.isEmpty } }

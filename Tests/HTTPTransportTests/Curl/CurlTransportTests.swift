@@ -22,7 +22,7 @@
     }
 
     func testAReusedHandleSendsTheURLOfEachRequest() throws {
-      let server = try LoopbackServer { .text($0.target) }
+      let server = try TestServer { .text($0.target) }
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
       // The last three repeat earlier ones: after the same URL, after others, and after a request that resets the handle.
       let targets = ["/a?x=1", "/a?x=2", "/%2E%2E/b;c", "/a//b?q=a%20b&r", "/a//b?q=a%20b&r", "/a?x=1"]
@@ -32,12 +32,12 @@
       let post = Request(method: .post, url: server.url("/post"), body: .data(Data("x".utf8)))
       XCTAssertEqual(try outcome(post, on: transport).get().text(), "/post")
       XCTAssertEqual(try outcome(Request(url: server.url("/post")), on: transport).get().text(), "/post")
-      let other = try LoopbackServer { .text("other \($0.target)") }
+      let other = try TestServer { .text("other \($0.target)") }
       XCTAssertEqual(try outcome(Request(url: other.url("/post")), on: transport).get().text(), "other /post")
     }
 
     func testAReusedHandleSendsTheCookiesOfEachRequest() throws {
-      let server = try LoopbackServer { .text($0.header("Cookie") ?? "none") }
+      let server = try TestServer { .text($0.header("Cookie") ?? "none") }
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
       let jar = CookieJar()
       jar.store(["Set-Cookie": "sid=1"], from: server.url)
@@ -62,9 +62,9 @@
         ),
       ]
       for (coding, canDecode, hex) in codings where canDecode == true {
-        let server = try LoopbackServer { request in
+        let server = try TestServer { request in
           XCTAssert(request.header("Accept-Encoding")?.contains(coding) == true)
-          return LoopbackServer.Response.bytes(TestRoutes.bytes(hex)).header("Content-Encoding", coding)
+          return TestServer.Response.bytes(TestRoutes.bytes(hex)).header("Content-Encoding", coding)
         }
         let answer = try outcome(Request(url: server.url("/")), on: try CurlTransport()).get()
         XCTAssertEqual(answer.body, Data(TestRoutes.message.utf8), coding)
@@ -72,7 +72,7 @@
     }
 
     func testACustomAcceptEncodingDeliversTheBodyUndecoded() throws {
-      let server = try LoopbackServer(routes: TestRoutes.make())
+      let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       let raw = Request(url: server.url("/gzip"), headers: ["Accept-Encoding": "gzip"])
       XCTAssertEqual(try outcome(raw, on: transport).get().body, Data(TestRoutes.gzip))
@@ -82,13 +82,13 @@
     }
 
     func testABodyThatContradictsItsContentEncodingIsAConnectionError() throws {
-      let server = try LoopbackServer { _ in LoopbackServer.Response.text("plain").header("Content-Encoding", "gzip") }
+      let server = try TestServer { _ in TestServer.Response.text("plain").header("Content-Encoding", "gzip") }
       let outcome = try outcome(Request(url: server.url("/")), on: try CurlTransport())
       XCTAssertEqual(TransportSuite.kind(outcome), .connection)
     }
 
     func testABodyAboveTheLimitNamesTheOption() throws {
-      let server = try LoopbackServer(routes: TestRoutes.make())
+      let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxBodySize: 1000))
       XCTAssertEqual(try outcome(Request(url: server.url("/bytes/1000")), on: transport).get().body.count, 1000)
       guard case .failure(let error) = try outcome(Request(url: server.url("/bytes/1001")), on: transport) else {
@@ -99,7 +99,7 @@
     }
 
     func testAnEndlessHeadFails() throws {
-      let server = try LoopbackServer { _ in
+      let server = try TestServer { _ in
         let head =
           "HTTP/1.1 200 OK\r\n"
           + String(repeating: "X-Filler: " + String(repeating: "x", count: 900) + "\r\n", count: 900)
@@ -114,13 +114,13 @@
     }
 
     func testAHugeContentLengthDoesNotAllocateMemory() throws {
-      let server = try LoopbackServer { _ in .truncatedBody(promised: 1 << 46, sent: 10) }
+      let server = try TestServer { _ in .truncatedBody(promised: 1 << 46, sent: 10) }
       let outcome = try outcome(Request(url: server.url("/")), on: try CurlTransport())
       XCTAssertEqual(TransportSuite.kind(outcome), .tooLarge)
     }
 
     func testAPostIsNotSentTwiceOnAKeptConnection() throws {
-      let server = try LoopbackServer(routes: TestRoutes.make())
+      let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       XCTAssertEqual(try outcome(Request(url: server.url("/text")), on: transport).get().status, 200)
       let post = Request(method: .post, url: server.url("/close"), body: .data(Data("once".utf8)))
@@ -133,7 +133,7 @@
     }
 
     func testAnUnknownMethodIsNotSentTwiceOnAKeptConnection() throws {
-      let server = try LoopbackServer(routes: TestRoutes.make())
+      let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       for body in [Request.Body.none, .data(Data("once".utf8))] {
         XCTAssertEqual(try outcome(Request(url: server.url("/text")), on: transport).get().status, 200)
@@ -150,7 +150,7 @@
         init(_ gone: XCTestExpectation) { self.gone = gone }
         deinit { gone.fulfill() }
       }
-      let server = try LoopbackServer(routes: TestRoutes.make())
+      let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       let calls = Locked(0)
       let go = DispatchSemaphore(value: 0)
@@ -187,7 +187,7 @@
     }
 
     func testTheUnderlyingErrorIsLibcurls() throws {
-      let closed = try LoopbackServer { _ in .status(200) }
+      let closed = try TestServer { _ in .status(200) }
       closed.stop()
       guard case .failure(let error) = try outcome(Request(url: closed.url("/")), on: try CurlTransport()) else {
         return XCTFail("no error")
@@ -200,12 +200,12 @@
     func testProxyEnvironmentVariablesAreIgnoredByDefault() throws {
       setenv("http_proxy", "http://127.0.0.1:1", 1)
       defer { unsetenv("http_proxy") }
-      let server = try LoopbackServer(routes: TestRoutes.make())
+      let server = try TestServer(routes: TestRoutes.make())
       XCTAssertEqual(try outcome(Request(url: server.url("/text")), on: try CurlTransport()).get().status, 200)
     }
 
     func testMetricsDistinguishNewConnectionsFromReusedOnes() throws {
-      let server = try LoopbackServer(routes: TestRoutes.make())
+      let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       let request = Request(url: server.url("/bytes/1000"))
       let first = try XCTUnwrap(try outcome(request, on: transport).get().metrics)
@@ -236,7 +236,7 @@
     }
 
     func testSpellingsOfAnOriginShareItsQueue() throws {
-      let server = try LoopbackServer(routes: TestRoutes.make())
+      let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
       let pendingCalls = ["http://", "HTTP://", "http://u@"].map { start in
         let pending = PendingCall(self)
@@ -250,7 +250,7 @@
     }
 
     func testATimeoutAndAnUnknownHostHaveMetrics() throws {
-      let server = try LoopbackServer(routes: TestRoutes.make())
+      let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.2))
       let late = try outcome(Request(url: server.url("/never"), timeouts: limits), on: transport)
@@ -262,7 +262,7 @@
     }
 
     func testTheTimeInTheQueueIsMeasured() throws {
-      let server = try LoopbackServer(routes: TestRoutes.make())
+      let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
       let pendingCalls = (0..<2).map { _ in PendingCall(self) }
       for pending in pendingCalls { _ = pending.send(Request(url: server.url("/delay/100")), on: transport) }
@@ -272,7 +272,7 @@
     }
 
     func testRequestsOfHighPriorityOvertakeQueuedRequests() throws {
-      let server = try LoopbackServer(routes: TestRoutes.make())
+      let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
       let pendingCalls = (0..<7).map { _ in PendingCall(self) }
       for (index, pending) in pendingCalls.enumerated() {
@@ -285,7 +285,7 @@
     }
 
     func testLargeBodiesSendExpect100Continue() throws {
-      let server = try LoopbackServer { .text($0.header("Expect") ?? "none") }
+      let server = try TestServer { .text($0.header("Expect") ?? "none") }
       let transport = try CurlTransport()
       func expectation(_ body: Request.Body, _ headers: HTTPHeaders = [:]) throws -> String {
         let request = Request(method: .put, url: server.url("/"), headers: headers, body: body)
@@ -298,7 +298,7 @@
     }
 
     func testARequestIsSentWithoutExpect_after417() throws {
-      let server = try LoopbackServer(expectation: { _ in 417 }) { .text("\($0.body.count)") }
+      let server = try TestServer(expectation: { _ in 417 }) { .text("\($0.body.count)") }
       let transport = try CurlTransport()
       let request = Request(method: .put, url: server.url("/"), body: .data(Data(count: 3 << 20)))
       XCTAssertEqual(try outcome(request, on: transport).get().body, Data("\(3 << 20)".utf8))
@@ -310,25 +310,25 @@
     }
 
     func testAFinalResponseToAnExpectationSkipsTheBody() throws {
-      let server = try LoopbackServer(expectation: { _ in 413 }) { _ in .text("never") }
+      let server = try TestServer(expectation: { _ in 413 }) { _ in .text("never") }
       let request = Request(method: .put, url: server.url("/"), body: .data(Data(count: 3 << 20)))
       XCTAssertEqual(try outcome(request, on: try CurlTransport()).get().status, 413)
       XCTAssertEqual(server.requestCount, 0)
     }
 
     func testAProxyReceivesTheAbsoluteURL() throws {
-      let proxy = try LoopbackServer { .text($0.target) }
+      let proxy = try TestServer { .text($0.target) }
       let url = try XCTUnwrap(URL(string: "http://nosuchhost.invalid/a?b"))
       let through = try CurlTransport(.init(proxy: .url(proxy.url, except: ["127.0.0.1"])))
       XCTAssertEqual(
         try outcome(Request(url: url), on: through).get().body, Data("http://nosuchhost.invalid/a?b".utf8))
-      let server = try LoopbackServer(routes: TestRoutes.make())
+      let server = try TestServer(routes: TestRoutes.make())
       XCTAssertEqual(try outcome(Request(url: server.url("/text")), on: through).get().body, Data("hello".utf8))
       XCTAssertEqual(proxy.requestCount, 1)
     }
 
     func testTheProxyOfTheEnvironmentIsUsedIfConfigured() throws {
-      let proxy = try LoopbackServer { .text($0.target) }
+      let proxy = try TestServer { .text($0.target) }
       setenv("http_proxy", proxy.url.absoluteString, 1)
       defer { unsetenv("http_proxy") }
       let url = try XCTUnwrap(URL(string: "http://nosuchhost.invalid/"))
@@ -354,7 +354,7 @@
     }
 
     func testIdleConnectionsAreClosedAtTheTotalLimit() throws {
-      let servers = try (0..<4).map { _ in try LoopbackServer(routes: TestRoutes.make()) }
+      let servers = try (0..<4).map { _ in try TestServer(routes: TestRoutes.make()) }
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 2, maxConnections: 2))
       let pendingCalls = (0..<60).map { _ in PendingCall(self) }
       for (index, pending) in pendingCalls.enumerated() {
@@ -365,7 +365,7 @@
     }
 
     func testReleasedTransportsCloseTheirConnections() throws {
-      let server = try LoopbackServer(routes: TestRoutes.make())
+      let server = try TestServer(routes: TestRoutes.make())
       for _ in 0..<20 {
         XCTAssertEqual(try outcome(Request(url: server.url("/text")), on: try CurlTransport()).get().status, 200)
       }

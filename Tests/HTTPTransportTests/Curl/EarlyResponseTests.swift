@@ -103,7 +103,7 @@
     }
 
     func testARedirectBeforeTheEndOfTheBodyIsFollowed() throws {
-      let target = try LoopbackServer { request in .text(request.method) }
+      let target = try TestServer { request in .text(request.method) }
       let server = try server("HTTP/1.1 303 See Other\r\nLocation: \(target.url("/"))\r\nContent-Length: 0\r\n\r\n")
       let endless = Request.BodyStream(open: { { Data(count: 1 << 14) } })
       let transport = try CurlTransport()

@@ -89,7 +89,7 @@
 
     func testAServerWithoutHTTP3IsAnError() throws {
       _ = try server()
-      let other = try LoopbackServer { _ in .text("never") }
+      let other = try TestServer { _ in .text("never") }
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(other.port)/"))
       XCTAssertEqual(TransportSuite.kind(try outcome(url, .http3, on: try transport())), .connection)
     }
@@ -131,7 +131,7 @@
 
     func testNothingIsSentWithoutTLSOrThroughAProxy() throws {
       let url = try server()
-      let other = try LoopbackServer { _ in .text("never") }
+      let other = try TestServer { _ in .text("never") }
       let proxy = try transport(proxy: .url(other.url))
       let socket = try transport(addresses: ["127.0.0.1": .unixSocket(path: "/tmp/none")])
       for (target, transport) in [(other.url, try transport()), (url, proxy), (url, socket)] {
@@ -143,7 +143,7 @@
     }
 
     func testWithoutHTTP3NothingIsSent() throws {
-      let server = try LoopbackServer { _ in .text("never") }
+      let server = try TestServer { _ in .text("never") }
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
       for transport in try transportsThatLack(CurlLibrary.speaksHTTP3) {
         guard case .failure(let error) = try outcome(url, .http3, on: transport) else { return XCTFail("sent") }

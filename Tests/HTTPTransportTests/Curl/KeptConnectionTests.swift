@@ -69,7 +69,7 @@
         hasSent.signal()
         _ = client.receiveHead()
       }
-      let other = try LoopbackServer(routes: TestRoutes.make())
+      let other = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       for (method, expected) in [(HTTPMethod.get, "2"), (.post, "3"), (.put, "4")] {
         if method == .get {
@@ -113,7 +113,7 @@
     }
 
     func testARequestThatNeverStartedHasNoMetricsOfThePreviousOne() throws {
-      let server = try LoopbackServer(routes: TestRoutes.make())
+      let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       let pending = PendingCall(self)
       let (text, next) = (server.url("/text"), server.url("/bytes/10"))
@@ -134,10 +134,10 @@
     /// Creates a server that ends each connection at its second request with `ending`, and a transport that keeps
     /// `count` connections to it.
     private func keeping(
-      _ count: Int, _ ending: LoopbackServer.Response
-    ) throws -> (server: LoopbackServer, transport: CurlTransport) {
+      _ count: Int, _ ending: TestServer.Response
+    ) throws -> (server: TestServer, transport: CurlTransport) {
       let seen = Locked<Set<Int>>([])
-      let server = try LoopbackServer { request in
+      let server = try TestServer { request in
         guard seen.withLock({ $0.insert(request.connection).inserted }) else { return ending }
         return .text("\(request.body.count)").delayed(by: request.path == "/first" && count > 1 ? 0.3 : 0)
       }
@@ -150,7 +150,7 @@
     }
 
     func testOneRetryIsEnough_ifAllKeptConnectionsAreLost() throws {
-      for ending in [LoopbackServer.Response.closeBeforeHead, .resetBeforeHead] {
+      for ending in [TestServer.Response.closeBeforeHead, .resetBeforeHead] {
         let (server, transport) = try keeping(6, ending)
         XCTAssertEqual(try outcome(Request(url: server.url("/")), on: transport).get().status, 200)
         // libcurl before 7.80 does not ask the transport before sending: it tries the five other kept connections first.
@@ -172,7 +172,7 @@
     }
 
     func testEveryRepeatableBodyIsSentAgain() throws {
-      for ending in [LoopbackServer.Response.closeBeforeHead, .resetBeforeHead] {
+      for ending in [TestServer.Response.closeBeforeHead, .resetBeforeHead] {
         for (name, body) in try bodies() {
           let (server, transport) = try keeping(1, ending)
           let put = Request(method: .put, url: server.url("/"), body: body)
@@ -278,8 +278,8 @@
     }
 
     func testAFailedNewConnectionIsNotReplaced() throws {
-      for ending in [LoopbackServer.Response.closeBeforeHead, .resetBeforeHead] {
-        let server = try LoopbackServer { _ in ending }
+      for ending in [TestServer.Response.closeBeforeHead, .resetBeforeHead] {
+        let server = try TestServer { _ in ending }
         let transport = try CurlTransport()
         for body in [Request.Body.none, .data(megabyte)] {
           let count = server.requestCount
@@ -292,7 +292,7 @@
 
     func testEachRequestOfARedirectChainIsRetriedOnce() throws {
       let seen = Locked<[Int: Int]>([:])
-      let server = try LoopbackServer { request in
+      let server = try TestServer { request in
         let count = seen.withLock { seen in
           seen[request.connection, default: 0] += 1
           return seen[request.connection] ?? 0
@@ -308,7 +308,7 @@
 
     func testARequestIsNotRetriedAfterTheResponseHasStarted() throws {
       let seen = Locked<Set<Int>>([])
-      let server = try LoopbackServer { request in
+      let server = try TestServer { request in
         seen.withLock { $0.insert(request.connection).inserted } ? .text("ok") : .resetMidBody()
       }
       let transport = try CurlTransport()

@@ -21,12 +21,12 @@
     }
 
     private let events = Events()
-    private var server: LoopbackServer!
+    private var server: TestServer!
     private var transport: CurlTransport!
     private var network: Network!
 
     override func setUpWithError() throws {
-      server = try LoopbackServer { request in
+      server = try TestServer { request in
         switch request.path {
         case "/never": .neverResponding
         case "/cut": .truncatedBody()
@@ -73,7 +73,7 @@
     func testRequestsInFlightQueuedAndAfterAShutdownAreMeasured() throws {
       let pendingCalls = [PendingCall(self), PendingCall(self)]
       for pending in pendingCalls { _ = pending.send(Request(url: server.url("/never")), on: transport) }
-      let server: LoopbackServer = self.server
+      let server: TestServer = self.server
       LeakCheck.wait { server.requestCount == 1 }
       transport.shutdown()
       let all = try pendingCalls.map { try metrics(of: $0.outcome(), .cancelled) }
@@ -107,7 +107,7 @@
 
     func testACancelledRequestIsMeasuredInFlightAndInTheQueue() throws {
       let first = network.response(.get, "/never").subscribe()
-      let server: LoopbackServer = self.server
+      let server: TestServer = self.server
       LeakCheck.wait { server.requestCount == 1 }
       let second = network.response(.get, "/late").subscribe()
       second.dispose()
@@ -130,7 +130,7 @@
     func testADisposedStreamIsMeasured() throws {
       let subscription = network.response(streaming: Body(path: "/stalled")).asObservable().flatMap { $0.body }
         .subscribe()
-      let server: LoopbackServer = self.server
+      let server: TestServer = self.server
       LeakCheck.wait { server.requestCount == 1 }
       subscription.dispose()
       XCTAssertNotNil(try measured("/stalled").remoteAddress)

@@ -20,7 +20,7 @@
     func testCredentialsInTheProxyURLAreSentOnlyToTheProxy() throws {
       let proxy = try LoopbackProxy(credentials: "user:p@ss")
       let transport = try CurlTransport(.init(proxy: .url(try proxy.url(user: "user:p%40ss"))))
-      let server = try LoopbackServer(routes: TestRoutes.make())
+      let server = try TestServer(routes: TestRoutes.make())
       XCTAssertEqual(try outcome(server.url("/text"), on: transport).get().body, Data("hello".utf8))
       XCTAssertEqual(proxy.heads.count, 1)
       XCTAssert(proxy.heads[0].hasPrefix("GET \(server.url("/text").absoluteString) HTTP/1.1\r\n"), proxy.heads[0])
@@ -29,7 +29,7 @@
     }
 
     func testAProxyThatRequiresCredentialsRespondsWith407() throws {
-      let server = try LoopbackServer(routes: TestRoutes.make())
+      let server = try TestServer(routes: TestRoutes.make())
       for user in [nil, "user:wrong"] {
         let proxy = try LoopbackProxy(credentials: "user:p@ss")
         let transport = try CurlTransport(.init(proxy: .url(try proxy.url(user: user))))
@@ -45,8 +45,8 @@
       let proxy = try LoopbackProxy(credentials: "user:p@ss")
       let transport = try CurlTransport(
         .init(proxy: .url(try proxy.url(user: "user:p%40ss"), except: ["localhost"])))
-      let direct = try LoopbackServer(routes: TestRoutes.make())
-      let through = try LoopbackServer { _ in .redirect(to: "http://localhost:\(direct.port)/headers") }
+      let direct = try TestServer(routes: TestRoutes.make())
+      let through = try TestServer { _ in .redirect(to: "http://localhost:\(direct.port)/headers") }
       let answer = try outcome(through.url("/"), on: transport).get()
       XCTAssertEqual(answer.status, 200)
       XCTAssertFalse(String(decoding: answer.body, as: UTF8.self).contains("Proxy-"))
@@ -76,7 +76,7 @@
       let proxy = try LoopbackProxy()
       let transport = try CurlTransport(.init(proxy: .url(try proxy.url(user: "user:p%40ss"))))
       // The server does not support TLS, so the TLS failure shows that the tunneled bytes have reached it.
-      let server = try LoopbackServer { _ in .text("never") }
+      let server = try TestServer { _ in .text("never") }
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
       XCTAssertEqual(TransportSuite.kind(try outcome(url, on: transport)), .tls)
       XCTAssertEqual(server.connectionCount, 1)

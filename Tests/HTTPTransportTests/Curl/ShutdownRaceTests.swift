@@ -11,7 +11,7 @@
   /// Tests of a transport that is shut down during concurrent use.
   final class ShutdownRaceTests: XCTestCase {
     func testEveryRequestEndsOnceWhenSendResumeAndDisposeRaceWithAShutdown() throws {
-      let server = try LoopbackServer { request in
+      let server = try TestServer { request in
         request.path == "/endless" ? .endless(.init([UInt8](repeating: 1, count: 20_000))) : .text("ok")
       }
       let (plain, endless) = (Request(url: server.url("/")), Request(url: server.url("/endless")))

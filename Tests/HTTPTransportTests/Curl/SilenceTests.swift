@@ -11,7 +11,7 @@
   /// Tests of idle time: only the time in which the server sends nothing counts.
   final class SilenceTests: XCTestCase {
     /// Returns `bytes` one at a time, spread over three times the idle limit.
-    private func dribbled(_ bytes: String, idle: Double) -> [LoopbackServer.Response.Chunk] {
+    private func dribbled(_ bytes: String, idle: Double) -> [TestServer.Response.Chunk] {
       bytes.utf8.map { .init([$0], after: 3 * idle / Double(bytes.utf8.count)) }
     }
 
@@ -19,7 +19,7 @@
       let idle = 0.4
       let field = "X-Long: " + String(repeating: "x", count: 40) + "\r\n"
       let extended = "2;" + String(repeating: "x", count: 40) + "\r\nok\r\n0\r\n\r\n"
-      let responses: [(String, [LoopbackServer.Response.Chunk])] = [
+      let responses: [(String, [TestServer.Response.Chunk])] = [
         (
           "a long line",
           [.init("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n")] + dribbled(field, idle: idle) + [.init("\r\nok")]
@@ -38,7 +38,7 @@
         ),
       ]
       for (name, chunks) in responses {
-        let server = try LoopbackServer { _ in .init(body: .raw(chunks)) }
+        let server = try TestServer { _ in .init(body: .raw(chunks)) }
         let request = Request(
           url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(idle), total: .seconds(60)))
         XCTAssertEqual(try outcome(request, on: CurlTransport()).get().status, 200, name)
@@ -46,7 +46,7 @@
     }
 
     func testAPauseEndsWhenTheLoopProcessesTheResume() throws {
-      let server = try LoopbackServer { request in
+      let server = try TestServer { request in
         request.path == "/text"
           ? .text("ok") : .stream((0..<8).map { _ in .init([UInt8](repeating: 1, count: 1 << 16)) })
       }
@@ -83,8 +83,8 @@
 
     func testAResponseThatArrivedWhileTheProcessWasSuspendedIsDelivered() throws {
       let idle = 0.3
-      let server = try LoopbackServer { request in
-        request.path == "/slow" ? LoopbackServer.Response.text("there").delayed(by: 0.1) : .text("ok")
+      let server = try TestServer { request in
+        request.path == "/slow" ? TestServer.Response.text("there").delayed(by: 0.1) : .text("ok")
       }
       let transport = try CurlTransport()
       // The loop is blocked for longer than the limit, as in a suspended process. The response arrives in the meantime.
@@ -106,7 +106,7 @@
     }
 
     func testTheConnectLimitAppliesToAllRequestsThatWaitForOneStalledHandshake() throws {
-      let silent = try LoopbackServer.silent()
+      let silent = try TestServer.silent()
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(silent.port)/"))
       let transport = try CurlTransport()
       let pendingCalls = (0..<6).map { _ in PendingCall(self) }

@@ -33,7 +33,7 @@
     }
 
     func testAnUploadThatIsNotReadIsIdle() throws {
-      let server = try LoopbackServer.silent()
+      let server = try TestServer.silent()
       for body in [Request.Body.data(Data(count: 16 << 20)), .data(Data(count: 10))] {
         let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(0.4), total: .seconds(60))
         let put = Request(method: .put, url: server.url("/"), headers: ["Expect": ""], body: body, timeouts: limits)

@@ -109,7 +109,7 @@
     }
 
     func testASocketUsesATunnelThroughAProxy_alsoWithoutTLS() async throws {
-      let server = try LoopbackServer { _ in .socket(.echo) }
+      let server = try TestServer { _ in .socket(.echo) }
       let proxy = try LoopbackProxy(credentials: "user:pass")
       let through = CurlTransport.Configuration(proxy: .url(try proxy.url(user: "user:pass")))
       try await network(through).withWebSocket(.get("ws://127.0.0.1:\(server.port)/")) { socket in
@@ -129,7 +129,7 @@
     }
 
     func testNginxForwardsASocket() async throws {
-      let server = try LoopbackServer { _ in .socket(.echo) }
+      let server = try TestServer { _ in .socket(.echo) }
       let nginx = try NginxServer(
         server: """
           location / { proxy_pass http://127.0.0.1:\(server.port); proxy_http_version 1.1;

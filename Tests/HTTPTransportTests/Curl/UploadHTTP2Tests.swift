@@ -14,7 +14,7 @@
   final class UploadHTTP2Tests: XCTestCase {
     func testNoUploadStandsStill() throws {
       guard CurlTransport.capabilities?.http2 == true else { throw XCTSkip("requires libcurl 8.14 with HTTP/2") }
-      let server = try LoopbackServer { .text("\($0.body.count)") }
+      let server = try TestServer { .text("\($0.body.count)") }
       let nginx = try NginxServer(
         server: """
           keepalive_requests 50; client_max_body_size 1m; access_log off;

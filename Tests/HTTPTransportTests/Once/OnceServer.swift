@@ -23,12 +23,12 @@ final class OnceServer: Sendable {
 
   let seed: UInt64
   private let state: Locked<State>
-  private let kept = Locked<LoopbackServer?>(nil)
+  private let kept = Locked<TestServer?>(nil)
 
   init(count: Int, seed: UInt64) throws {
     self.seed = seed
     state = Locked(State(counts: [Count](repeating: Count(), count: count)))
-    let server = try LoopbackServer(logLimit: 0) { [weak self] in self?.answer($0) ?? .status(500) }
+    let server = try TestServer(logLimit: 0) { [weak self] in self?.answer($0) ?? .status(500) }
     kept.withLock { $0 = server }
   }
 
@@ -41,7 +41,7 @@ final class OnceServer: Sendable {
 
   func stop() { kept.withLock { $0 }?.stop() }
 
-  private func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
+  private func answer(_ request: TestServer.Request) -> TestServer.Response {
     // HTTP/2 makes field names lowercase.
     let fields = request.headers.map { (name: $0.name.lowercased(), value: $0.value) }
     guard let id = fields.first(where: { $0.name == "x-call" }).flatMap({ Int($0.value) }) else { return .status(404) }
@@ -59,7 +59,7 @@ final class OnceServer: Sendable {
         return .redirect(to: "/do", status: call.script == .turned ? 303 : 307)
       }
       state.counts[id].processed &+= 1
-      let answer = LoopbackServer.Response.text("\(id)")
+      let answer = TestServer.Response.text("\(id)")
       switch call.script {
       case .late: return answer.delayed(by: 0.003)
       case .busy where state.counts[id].processed == 1: return .status(503)
@@ -75,7 +75,7 @@ final class OnceServer: Sendable {
     }
   }
 
-  private func check(_ request: LoopbackServer.Request, _ call: OnceCall, _ state: inout State) {
+  private func check(_ request: TestServer.Request, _ call: OnceCall, _ state: inout State) {
     let isGet = request.method == "GET" && call.script == .turned && request.path == "/do"
     let expected = isGet ? Data() : OnceCall.content(call.id, call.body.count)
     guard request.method == call.method.rawValue || isGet, Data(request.body) == expected else {

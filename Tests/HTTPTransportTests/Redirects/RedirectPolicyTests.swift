@@ -1,4 +1,5 @@
 import Foundation
+import NetLayerTesting
 import StreamsTesting
 import TestSupport
 import XCTest
@@ -26,7 +27,7 @@ final class RedirectPolicyTests: XCTestCase {
   private func trail(_ count: Int) throws -> RedirectTrail {
     try (0..<count).reduce(RedirectTrail()) { trail, index in
       let url = try url("http://before/\(index)")
-      return trail.adding(Redirect(url: url, status: 302), to: Request(url: url), cookies: nil)
+      return trail.adding(Response.Redirect(url: url, status: 302), to: Request(url: url), cookies: nil)
     }
   }
 

@@ -10,7 +10,7 @@ import XCTest
 /// shutdown.
 final class LeakCheck {
   private let transport: any Transport
-  private let servers: [LoopbackServer]
+  private let servers: [TestServer]
   private let keptConnections: Int
   private let test: XCTestCase
   private let url: URL
@@ -20,7 +20,7 @@ final class LeakCheck {
   /// Records the current state after a response from `url`. `servers` are the servers in this process, and the
   /// transport keeps at most `keptConnections` connections to each.
   init(
-    _ test: XCTestCase, _ transport: any Transport, asking url: URL, _ servers: [LoopbackServer] = [],
+    _ test: XCTestCase, _ transport: any Transport, asking url: URL, _ servers: [TestServer] = [],
     keptConnections: Int = 0
   ) throws {
     self.test = test

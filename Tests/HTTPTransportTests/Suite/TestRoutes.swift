@@ -7,8 +7,8 @@ enum TestRoutes {
   static let gzip = bytes(
     "1f8b0800000000000203ab56ca4d2d2e4e4c4f55b252ca48cdc9c9d751c04229d5020020df12f728000000")
 
-  static func make() -> LoopbackServer.Routes {
-    var routes = LoopbackServer.Routes()
+  static func make() -> TestServer.Routes {
+    var routes = TestServer.Routes()
     routes.on(nil, "/echo") { request in
       .bytes(request.body, type: request.header("Content-Type") ?? "none").header("X-Method", request.method)
         .header("X-Length", request.header("Content-Length") ?? "none")
@@ -21,7 +21,7 @@ enum TestRoutes {
       .text(request.headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n"))
     }
     routes.on(nil, "/duplicates") { _ in
-      LoopbackServer.Response.text("two").header("Set-Cookie", "a=1; Path=/").header("X-Between", "x")
+      TestServer.Response.text("two").header("Set-Cookie", "a=1; Path=/").header("X-Between", "x")
         .header("Set-Cookie", "b=2")
     }
     routes.on(nil, "/latin1") { _ in
@@ -36,9 +36,9 @@ enum TestRoutes {
       .bytes(pattern(Int(request.parameters["count"] ?? "") ?? 0))
     }
     routes.on(nil, "/chunked") { _ in .stream([.init("one,"), .init("two,"), .init("three")]) }
-    routes.on(nil, "/gzip") { _ in LoopbackServer.Response.bytes(gzip).header("Content-Encoding", "gzip") }
+    routes.on(nil, "/gzip") { _ in TestServer.Response.bytes(gzip).header("Content-Encoding", "gzip") }
     routes.on(nil, "/basic") { _ in
-      LoopbackServer.Response.text("who are you", status: 401).header("WWW-Authenticate", #"Basic realm="test""#)
+      TestServer.Response.text("who are you", status: 401).header("WWW-Authenticate", #"Basic realm="test""#)
     }
     routes.on(nil, "/redirect/:status") { request in
       .redirect(to: request.query("to") ?? "/echo", status: Int(request.parameters["status"] ?? "") ?? 302)
@@ -49,17 +49,17 @@ enum TestRoutes {
       return left == 0 ? .text("arrived") : .redirect(to: "/hops/\(left - 1)")
     }
     routes.on(nil, "/delay/:milliseconds") { request in
-      LoopbackServer.Response.text("late").delayed(by: (Double(request.parameters["milliseconds"] ?? "") ?? 0) / 1000)
+      TestServer.Response.text("late").delayed(by: (Double(request.parameters["milliseconds"] ?? "") ?? 0) / 1000)
     }
     routes.on(nil, "/drip/:milliseconds") { request in
       .drip([UInt8](repeating: 46, count: 400), every: (Double(request.parameters["milliseconds"] ?? "") ?? 0) / 1000)
     }
     routes.on(nil, "/cookies/set") { request in
-      LoopbackServer.Response.redirect(to: "/headers").header("Set-Cookie", "sid=1; Path=/; HttpOnly")
+      TestServer.Response.redirect(to: "/headers").header("Set-Cookie", "sid=1; Path=/; HttpOnly")
         .header("Set-Cookie", "theme=dark")
     }
     routes.on(nil, "/cookies/drop") { _ in
-      LoopbackServer.Response.text("bye").header("Set-Cookie", "sid=; Path=/; Max-Age=0")
+      TestServer.Response.text("bye").header("Set-Cookie", "sid=; Path=/; Max-Age=0")
     }
     routes.on(nil, "/close") { _ in .closeBeforeHead }
     routes.on(nil, "/reset") { _ in .resetBeforeHead }

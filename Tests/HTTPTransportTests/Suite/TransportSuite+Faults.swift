@@ -39,7 +39,7 @@ extension TransportSuite {
   }
 
   func testARefusedPortNamesHostAndPort() throws {
-    let closed = try LoopbackServer { _ in .status(200) }
+    let closed = try TestServer { _ in .status(200) }
     let url = closed.url("/")
     closed.stop()
     let error = try failure(Request(url: url), .connection)
@@ -81,7 +81,7 @@ extension TransportSuite {
   }
 
   func testACarriageReturnWithinAReceivedFieldIsNotALineBreak() throws {
-    let server = try LoopbackServer { _ in
+    let server = try TestServer { _ in
       .init(body: .raw([.init("HTTP/1.1 200 OK\r\nX-A: a\rX-Evil: 1\r\nContent-Length: 2\r\n\r\nok")]))
     }
     guard case .success(let answer) = try perform(Request(url: server.url("/"))) else { return }

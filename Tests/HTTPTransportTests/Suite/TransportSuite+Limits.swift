@@ -96,7 +96,7 @@ extension TransportSuite {
   func testARequestCancelledBeforeTheResponseFails() throws {
     let pending = PendingCall(self)
     let disposable = pending.send(request(.get, "/never"), on: transport)
-    let server: LoopbackServer = self.server
+    let server: TestServer = self.server
     wait(until: "the request has arrived") { server.requestCount == 1 }
     disposable.dispose()
     disposable.dispose()
@@ -108,7 +108,7 @@ extension TransportSuite {
   func testARequestCancelledDuringTheBodyFails() throws {
     let pending = PendingCall(self)
     let disposable = pending.send(request(.get, "/stall"), on: transport)
-    let server: LoopbackServer = self.server
+    let server: TestServer = self.server
     wait(until: "the request has arrived") { server.requestCount == 1 }
     disposable.dispose()
     XCTAssertEqual(Self.kind(try pending.outcome()), .cancelled)

@@ -84,7 +84,7 @@ extension TransportSuite {
   func testShutdownCancelsRequestsInFlight() throws {
     let pendingCalls = (0..<20).map { _ in PendingCall(self) }
     for pending in pendingCalls { _ = pending.send(request(.get, "/never"), on: transport) }
-    let server: LoopbackServer = self.server
+    let server: TestServer = self.server
     wait(until: "some requests have arrived") { server.requestCount > 0 }
     shutDown(transport)
     for pending in pendingCalls { XCTAssertEqual(Self.kind(try pending.outcome()), .cancelled) }

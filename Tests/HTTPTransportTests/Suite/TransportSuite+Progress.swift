@@ -69,7 +69,7 @@ extension TransportSuite {
 
   func test_row_1_8_progressOfADownloadIncreasesToTheTotal() throws {
     let file = try temporaryFile(Data())
-    let server = try LoopbackServer { _ in .bytes([UInt8](repeating: 1, count: 3_000_000)) }
+    let server = try TestServer { _ in .bytes([UInt8](repeating: 1, count: 3_000_000)) }
     for destination in [nil, file] {
       var request = Request(url: server.url("/"))
       request.destination = destination
@@ -82,7 +82,7 @@ extension TransportSuite {
 
   func test_row_1_8_progressOfAnUploadIncreasesToTheTotal() throws {
     let file = try temporaryFile(Data(repeating: 2, count: 2_000_000))
-    let server = try LoopbackServer { _ in .text("ok") }
+    let server = try TestServer { _ in .text("ok") }
     let request = Request(method: .post, url: server.url("/"), body: .file(file))
     let reports = try reports(request)
     XCTAssertEqual(reports.map(\.sent), reports.map(\.sent).sorted())
@@ -92,8 +92,8 @@ extension TransportSuite {
   }
 
   func test_row_1_8_reportsAreAtLeast50MillisecondsApart() throws {
-    let chunks = (0..<40).map { _ in LoopbackServer.Response.Chunk([UInt8](repeating: 0, count: 100), after: 0.005) }
-    let server = try LoopbackServer { _ in .stream(chunks) }
+    let chunks = (0..<40).map { _ in TestServer.Response.Chunk([UInt8](repeating: 0, count: 100), after: 0.005) }
+    let server = try TestServer { _ in .stream(chunks) }
     let reports = try timedReports(Request(url: server.url("/")))
     // The body takes at least 0.2 s. A slow machine takes longer and may report more often.
     XCTAssertGreaterThan(reports.count, 1)
@@ -103,7 +103,7 @@ extension TransportSuite {
   }
 
   func test_row_1_8_reportsOfAnUploadAreAtLeast50MillisecondsApart() throws {
-    let server = try LoopbackServer { _ in .text("ok") }
+    let server = try TestServer { _ in .text("ok") }
     let reports = try timedReports(Request(method: .post, url: server.url("/"), body: slowBody))
     XCTAssertGreaterThan(reports.count, 1)
     XCTAssertEqual(reports.last?.progress.sent, 800_000)

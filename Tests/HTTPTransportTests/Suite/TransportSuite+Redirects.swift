@@ -42,7 +42,7 @@ extension TransportSuite {
   }
 
   func testSecretsAreNotSentToAnotherOrigin() throws {
-    let other = try LoopbackServer(routes: TestRoutes.make())
+    let other = try TestServer(routes: TestRoutes.make())
     defer { other.stop() }
     let secrets: HTTPHeaders = [
       "Authorization": "Bearer secret", "Cookie": "session=secret", "Proxy-Authorization": "Basic secret",
@@ -70,7 +70,7 @@ extension TransportSuite {
     XCTAssert(error.reason.contains("already requested GET \(server.url("/loop"))"), error.reason)
     XCTAssertEqual(server.requestCount, 1)
     XCTAssertEqual(error.response?.redirects, [])
-    let long = try LoopbackServer { .redirect(to: ["/a": "/b", "/b": "/c"][$0.path] ?? "/a") }
+    let long = try TestServer { .redirect(to: ["/a": "/b", "/b": "/c"][$0.path] ?? "/a") }
     let longer = try failure(Request(url: long.url("/a")), .redirect)
     XCTAssertEqual(long.requests.map(\.path), ["/a", "/b", "/c"])
     XCTAssertEqual(longer.response?.redirects.map(\.url), [long.url("/a"), long.url("/b")])
@@ -79,7 +79,7 @@ extension TransportSuite {
   }
 
   func testEndlessRedirectsReachTheLimit() throws {
-    let server = try LoopbackServer { request in .redirect(to: "\(request.path)x") }
+    let server = try TestServer { request in .redirect(to: "\(request.path)x") }
     let error = try failure(Request(url: server.url("/")), .redirect)
     XCTAssert(error.reason.contains("more than 10 redirects"), error.reason)
     XCTAssertEqual(server.requestCount, 11)
@@ -88,8 +88,8 @@ extension TransportSuite {
 
   func testAURLIsRequestedAgain_ifTheCookiesHaveChanged() throws {
     // A login: /home redirects to /login, which sets a cookie and redirects back.
-    let server = try LoopbackServer { request in
-      if request.path == "/login" { return LoopbackServer.Response.redirect(to: "/home").header("Set-Cookie", "sid=1") }
+    let server = try TestServer { request in
+      if request.path == "/login" { return TestServer.Response.redirect(to: "/home").header("Set-Cookie", "sid=1") }
       return request.header("Cookie") == "sid=1" ? .text("welcome") : .redirect(to: "/login")
     }
     var login = Request(url: server.url("/home"))
@@ -103,9 +103,9 @@ extension TransportSuite {
   }
 
   func testAURLIsNotRequestedAgainWithTheSameCookies() throws {
-    let server = try LoopbackServer { request in
+    let server = try TestServer { request in
       request.path == "/login"
-        ? LoopbackServer.Response.redirect(to: "/home").header("Set-Cookie", "sid=1") : .redirect(to: "/login")
+        ? TestServer.Response.redirect(to: "/home").header("Set-Cookie", "sid=1") : .redirect(to: "/login")
     }
     var login = Request(url: server.url("/home"))
     login.options.cookies = CookieJar()
@@ -158,7 +158,7 @@ extension TransportSuite {
     var none = request(.get, "/redirect/302")
     none.options.redirects = .none
     XCTAssertEqual(try response(none).status, 302)
-    let other = try LoopbackServer(routes: TestRoutes.make())
+    let other = try TestServer(routes: TestRoutes.make())
     var same = request(.get, "/redirect/302?to=\(other.url("/text").absoluteString)")
     same.options.redirects = .sameOrigin
     XCTAssertEqual(try response(same).status, 302)
@@ -193,9 +193,9 @@ extension TransportSuite {
   }
 
   func testALongBodyOfARedirectIsNotReadCompletely() throws {
-    let server = try LoopbackServer { request in
+    let server = try TestServer { request in
       guard request.path == "/" else { return .text("arrived") }
-      var answer = LoopbackServer.Response.endless(.init([UInt8](repeating: 0, count: 10_000)))
+      var answer = TestServer.Response.endless(.init([UInt8](repeating: 0, count: 10_000)))
       answer.status = 302
       return answer.header("Location", "/there")
     }

@@ -66,7 +66,7 @@ extension TransportSuite {
   }
 
   func testAPauseStopsTheServer() throws {
-    let server = try LoopbackServer { _ in .endless(.init([UInt8](repeating: 1, count: 50_000))) }
+    let server = try TestServer { _ in .endless(.init([UInt8](repeating: 1, count: 50_000))) }
     let pending = PendingStream(self) { _ in .pause }
     let control = pending.start(Request(url: server.url("/")), on: transport)
     wait(until: "the first chunk has come") { pending.chunks == 1 }
@@ -117,7 +117,7 @@ extension TransportSuite {
   func testAPauseIsNotIdleTime() throws {
     let pending = PendingStream(self) { _ in .pause }
     let limits = Request.Timeouts(connect: .seconds(1), idle: .seconds(0.2), total: .seconds(30))
-    let server = try LoopbackServer { [content = [UInt8](repeating: 7, count: 2_000_000)] _ in .bytes(content) }
+    let server = try TestServer { [content = [UInt8](repeating: 7, count: 2_000_000)] _ in .bytes(content) }
     let control = pending.start(Request(url: server.url("/"), timeouts: limits), on: transport)
     wait(until: "the first chunk has come") { pending.chunks == 1 }
     // Waits twice the idle limit without a separate clock: another request times out.
@@ -134,7 +134,7 @@ extension TransportSuite {
   }
 
   func testNoChunkFollowsADisposalDuringAChunk() throws {
-    let server = try LoopbackServer { _ in .endless(.init([UInt8](repeating: 1, count: 50_000))) }
+    let server = try TestServer { _ in .endless(.init([UInt8](repeating: 1, count: 50_000))) }
     let control = Locked<(any StreamControl)?>(nil)
     let pending = PendingStream(self) { _ in
       var taken = control.withLock { $0 }
@@ -194,7 +194,7 @@ extension TransportSuite {
 
   func testADownloadWaitsForTheDiskAndArrives() throws {
     let content = [UInt8](repeating: 7, count: 20_000_000)
-    let server = try LoopbackServer { _ in .bytes(content) }
+    let server = try TestServer { _ in .bytes(content) }
     let file = try temporaryFile(Data("old".utf8))
     var request = Request(url: server.url("/"))
     request.destination = file

@@ -12,7 +12,7 @@ import XCTest
 class TransportSuite: XCTestCase {
   typealias Outcome = Result<NetLayer.Response, NetworkError>
 
-  private(set) var server: LoopbackServer!
+  private(set) var server: TestServer!
   private(set) var transport: (any Transport)!
 
   func makeTransport() throws -> any Transport { DefaultTransport.make() }
@@ -34,7 +34,7 @@ class TransportSuite: XCTestCase {
     if let reason = gaps[test.trimmingCharacters(in: CharacterSet(charactersIn: "]"))] {
       throw XCTSkip("known gap: \(reason)")
     }
-    server = try LoopbackServer(routes: TestRoutes.make())
+    server = try TestServer(routes: TestRoutes.make())
     transport = try makeTransport()
   }
 

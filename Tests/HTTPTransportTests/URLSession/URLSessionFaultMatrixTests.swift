@@ -14,7 +14,7 @@
     func testTheTransportIsURLSessionTransport() throws { XCTAssert(try makeTransport() is URLSessionTransport) }
 
     #if canImport(FoundationNetworking)
-      override var faults: [LoopbackServer.Fault] {
+      override var faults: [TestServer.Fault] {
         // Limitations of Foundation on Linux:
         // - A truncated head ends the process with a `fatalError`.
         // - Data that arrives faster than it is delivered accumulates in a queue, which also delays the end of the
@@ -23,12 +23,12 @@
         // - A truncated encoded body counts as complete.
         // - If the first field line starts with a space, libcurl 7.83 to 8.1.0 follows a pointer to freed memory, also
         //   inside Foundation.
-        var left: [LoopbackServer.Fault] = [
+        var left: [TestServer.Fault] = [
           .headCutShort, .endlessBody, .gzipBomb, .twoLengths, .foldedFirstField, .truncatedGzip, .gzipCutByClose,
         ]
         // Neither Foundation nor such an old libcurl limits the size of a head.
         if !CurlLibrary.isAtLeast(0x07_5800) { left.append(.tenThousandHeaders) }
-        return LoopbackServer.Fault.allCases.filter { !left.contains($0) }
+        return TestServer.Fault.allCases.filter { !left.contains($0) }
       }
 
       // With libcurl 7.88, Foundation never completes a POST on a lost kept connection, and with 8.14 the POST fails.

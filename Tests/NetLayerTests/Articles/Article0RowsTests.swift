@@ -1,4 +1,5 @@
 import LoopbackServer
+import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
@@ -133,18 +134,20 @@ final class Article0RowsTests: XCTestCase {
   func test_row_0_25_everyKind_hasAMessageInBothLanguages() {
     let kinds = NetworkError.Kind.Known.allCases.map { NetworkError.Kind(rawValue: $0.rawValue) }
     for kind in kinds {
-      let (english, chinese) = (Messages.english.text(for: kind), Messages.chinese.text(for: kind))
+      let (english, chinese) = (
+        NetworkError.Messages.english.text(for: kind), NetworkError.Messages.chinese.text(for: kind)
+      )
       XCTAssertTrue(english.utf8.allSatisfy { $0 < 128 } && english.hasSuffix("."), english)
       XCTAssertTrue(chinese.unicodeScalars.contains { $0.value > 0x4E00 }, chinese)
     }
-    var own = Messages.english
+    var own = NetworkError.Messages.english
     own.timeout = "Zu langsam."
     XCTAssertEqual(own.text(for: .timeout), "Zu langsam.")
   }
 
   // The sample API of the article over HTTP: a feed of posts with cursor paging, where the cursor is a timestamp.
   func test_row_0_28_feed_isFollowedToItsEnd() throws {
-    var routes = LoopbackServer.Routes()
+    var routes = TestServer.Routes()
     routes.on("GET", "/2/feed-app") { request in
       switch request.query("before") {
       case nil: .json(#"{"result":"SUCCESS","feedList":[{"post_id":1},{"post_id":2}],"before_timestamp":1500}"#)
@@ -152,7 +155,7 @@ final class Article0RowsTests: XCTestCase {
       default: .json(#"{"result":"ERROR","message":"参数错误"}"#)
       }
     }
-    let server = try LoopbackServer(routes: routes)
+    let server = try TestServer(routes: routes)
     struct Post: Decodable, Sendable { var post_id: Int }
     let tuchong = Network(
       Backend(

@@ -1,3 +1,4 @@
+import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
@@ -70,7 +71,7 @@ final class Article2RowsTests: XCTestCase {
 
   func test_row_2_8_errors_haveMessagesOfThePackage() throws {
     let error = try failure(of: network(StubTransport { _ in .failure(.timeout) }).request(Smallest()))
-    XCTAssertEqual(error.localizedDescription, Messages.localized.timeout)
+    XCTAssertEqual(error.localizedDescription, NetworkError.Messages.localized.timeout)
     #if HAS_URLSESSION
       XCTAssertTrue((error as NSError).localizedFailureReason?.contains("stubbed failure") == true)
     #endif

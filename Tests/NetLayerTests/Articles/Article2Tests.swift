@@ -1,4 +1,5 @@
 import LoopbackServer
+import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
@@ -61,7 +62,7 @@ private struct NetworkManager {
   let router: Router<MovieAPI>
 
   /// The environments of the article are hosts. Here they are paths of one server.
-  init(environment: Backend.Environment, server: LoopbackServer) {
+  init(environment: Backend.Environment, server: TestServer) {
     let environments: [Backend.Environment: URL] = [
       .production: server.url("/api/3/movie/"),
       .qa: server.url("/qa/3/movie/"),
@@ -86,7 +87,7 @@ final class Article2Tests: XCTestCase {
 
   func test_row_2_21_getNewMovies_passesModelsToACompletion() throws {
     for (environment, place) in [(Backend.Environment.qa, "qa"), (.staging, "staging"), (.production, "api")] {
-      let server = try LoopbackServer { [answer] _ in .json(answer) }
+      let server = try TestServer { [answer] _ in .json(answer) }
       let manager = NetworkManager(environment: environment, server: server)
       let completed = expectation(description: "completed")
       manager.getNewMovies(page: 1) { movies, error in
@@ -100,12 +101,12 @@ final class Article2Tests: XCTestCase {
   }
 
   func test_row_2_16_errorStatus_becomesAMessage() throws {
-    let server = try LoopbackServer { _ in .status(401) }
+    let server = try TestServer { _ in .status(401) }
     let manager = NetworkManager(environment: .qa, server: server)
     let completed = expectation(description: "completed")
     manager.getNewMovies(page: 1) { movies, error in
       XCTAssertNil(movies)
-      XCTAssertEqual(error, Messages.localized.authentication)
+      XCTAssertEqual(error, NetworkError.Messages.localized.authentication)
       completed.fulfill()
     }
     wait(for: [completed], timeout: 10)

@@ -1,3 +1,4 @@
+import NetLayerTesting
 import Streams
 import StreamsTesting
 import XCTest
@@ -79,18 +80,18 @@ final class Article3CacheTests: XCTestCase {
     let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "article-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: directory) }
     let stub = StubTransport { _ in .json(#"{"login":"a"}"#) }
-    func network(_ cache: Cache) -> Network {
+    func network(_ cache: ResponseCache) -> Network {
       Network(
         Backend(baseURL: URL(string: "http://h"), transport: stub, interceptors: [CacheInterceptor(cache)]))
     }
     func start() throws {
-      let cache = Cache(directory: directory)
+      let cache = ResponseCache(directory: directory)
       XCTAssertNil(record(user.cachedObject(User.self, on: network(cache))).elements.first.flatMap { $0 })
       _ = record(user.cache.request(on: network(cache)))
       _ = cache.settle()
     }
     try start()
-    let again = Cache(directory: directory)
+    let again = ResponseCache(directory: directory)
     XCTAssertEqual(record(user.cachedObject(User.self, on: network(again))).elements, [User(login: "a")])
     XCTAssertEqual(stub.requests.count, 1)
   }

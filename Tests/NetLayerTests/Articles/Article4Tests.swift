@@ -1,4 +1,5 @@
 import LoopbackServer
+import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
@@ -43,7 +44,7 @@ final class Article4Tests: XCTestCase {
   private let bag = DisposeBag()
 
   func test_row_4_5_service_decodesTheGenericType() throws {
-    let server = try LoopbackServer { _ in .json(#"{"total_pages":3,"published_at":"2019-12-28T00:00:00Z"}"#) }
+    let server = try TestServer { _ in .json(#"{"total_pages":3,"published_at":"2019-12-28T00:00:00Z"}"#) }
     let service = Service<MovieRequest>(
       Network(
         Backend(

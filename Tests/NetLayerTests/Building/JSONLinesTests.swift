@@ -23,7 +23,7 @@ final class JSONLinesTests: XCTestCase {
   }
 
   func test_elements_areLinesWrittenByTheBackendsEncoder() async throws {
-    let server = try LoopbackServer { _ in .status(204) }
+    let server = try TestServer { _ in .status(204) }
     let network = Network(
       Backend(
         baseURL: server.url, commonParameters: { ["key": 1] }, encoder: .init(keys: .snakeCase, prettyPrinted: true)))
@@ -38,7 +38,7 @@ final class JSONLinesTests: XCTestCase {
   }
 
   func test_contentTypeOfTheCaller_isKept() async throws {
-    let server = try LoopbackServer { _ in .status(204) }
+    let server = try TestServer { _ in .status(204) }
     let rows = rows(0)
     try await withTimeLimit {
       _ = try await Network(Backend(baseURL: server.url)).fetch(
@@ -50,7 +50,7 @@ final class JSONLinesTests: XCTestCase {
   }
 
   func test_manyElements_areSentUnchanged() async throws {
-    let server = try LoopbackServer { _ in .status(204) }
+    let server = try TestServer { _ in .status(204) }
     let rows = rows(20_000)
     try await withTimeLimit {
       _ = try await Network(Backend(baseURL: server.url)).fetch(.post("/", lines: JSONLines(once: rows)))
@@ -62,7 +62,7 @@ final class JSONLinesTests: XCTestCase {
 
   func test_elements_arePulledAsTheServerReads() async throws {
     // The system accepts the connection, and the server reads nothing.
-    let server = try LoopbackServer(isSilent: true)
+    let server = try TestServer(isSilent: true)
     let network = Network(Backend(baseURL: server.url))
     let pulled = Counter()
     let note = String(repeating: "x", count: 10_000)
@@ -92,7 +92,7 @@ final class JSONLinesTests: XCTestCase {
   }
 
   func test_cancelling_endsTheIteration_whileTheNextElementIsAwaited() async throws {
-    let server = try LoopbackServer { _ in .status(204) }
+    let server = try TestServer { _ in .status(204) }
     let network = Network(Backend(baseURL: server.url))
     let (asked, isCancelled) = (Counter(), Box(false))
     let (silence, continuation) = AsyncStream.makeStream(of: Int.self)
@@ -112,7 +112,7 @@ final class JSONLinesTests: XCTestCase {
   }
 
   func test_elementThatCannotBeEncoded_failsTheRequest() async throws {
-    let server = try LoopbackServer { _ in .status(204) }
+    let server = try TestServer { _ in .status(204) }
     let values = AsyncStream<Double> { continuation in
       for value in [1, .nan, 2] { continuation.yield(value) }
       continuation.finish()
@@ -128,7 +128,7 @@ final class JSONLinesTests: XCTestCase {
   }
 
   func test_repeatableSequence_isSentAgainOnRetry() async throws {
-    let server = try LoopbackServer { request in
+    let server = try TestServer { request in
       request.path == "/old" ? .redirect(to: "/new", status: 307) : .status(204)
     }
     let network = Network(Backend(baseURL: server.url))
@@ -152,7 +152,7 @@ final class JSONLinesTests: XCTestCase {
   }
 
   func test_stalledSequence_failsTheRequestAtTheElementTimeout() async throws {
-    let server = try LoopbackServer { _ in .status(204) }
+    let server = try TestServer { _ in .status(204) }
     var lines = JSONLines(once: AsyncStream<Int> { $0.yield(1) })
     lines.elementTimeout = .seconds(0.05)
     do {

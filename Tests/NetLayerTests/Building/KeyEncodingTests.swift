@@ -16,8 +16,8 @@ final class KeyEncodingTests: XCTestCase {
     for (name, expected) in [
       ("myURLPath", "my_url_path"), ("URL", "u_rl"), ("ID", "i_d"), ("URLPath", "u_rl_path"), ("ABC", "a_bc"),
       ("a_B", "a__b"), ("a1B2C3", "a1_b2c3"), ("one-Two", "one-_two"), ("_fooBar_", "_foo_bar_"), ("", ""), ("A", "a"),
-    ] { XCTAssertEqual(KeyEncoding.snakeCase.name(name), expected, name) }
-    XCTAssertEqual(KeyEncoding.kebabCase.name("firstNameURL"), "first-name-url")
+    ] { XCTAssertEqual(JSONParameterEncoder.KeyEncoding.snakeCase.name(name), expected, name) }
+    XCTAssertEqual(JSONParameterEncoder.KeyEncoding.kebabCase.name("firstNameURL"), "first-name-url")
   }
 
   func test_snakeCase_matchesFoundation_forAllShortNames() throws {
@@ -29,7 +29,7 @@ final class KeyEncodingTests: XCTestCase {
     for _ in 0..<5 { names = [""] + names.flatMap { name in alphabet.map { name + String($0) } } }
     for name in names {
       let theirs = try encoder.encode(Named(name: name))
-      let ours = #"{"\#(KeyEncoding.snakeCase.name(name))":1}"#
+      let ours = #"{"\#(JSONParameterEncoder.KeyEncoding.snakeCase.name(name))":1}"#
       XCTAssertEqual(ours, String(decoding: theirs, as: UTF8.self), name)
     }
   }

@@ -1,3 +1,4 @@
+import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
@@ -10,7 +11,7 @@ private struct AntiCrawler: Signer {
   let secret: String
 
   func sign(_ content: SignedContent) -> Signature {
-    Signature(parameters: ["sign": Digest.hex(Digest.md5(Data((content.text + secret).utf8)))])
+    Signature(parameters: ["sign": HTTPDigest.hex(HTTPDigest.md5(Data((content.text + secret).utf8)))])
   }
 }
 
@@ -20,7 +21,7 @@ private struct HMACSigner: Signer {
 
   func sign(_ content: SignedContent) -> Signature {
     let text = "\(content.request.method)\n\(content.request.url.path)\n\(content.text)"
-    return Signature(headers: ["X-Signature": Digest.hmacSHA256(Data(text.utf8), key: key).hex])
+    return Signature(headers: ["X-Signature": HTTPDigest.hmacSHA256(Data(text.utf8), key: key).hex])
   }
 }
 
@@ -36,10 +37,10 @@ final class SignerTests: XCTestCase {
     let transport = StubTransport { _ in .json("{}") }
     let network = try network(transport, AntiCrawler(secret: "s"))
     _ = record(network.response(.get, "/a", parameters: ["z": "a b", "token": "mine"]))
-    let sign = Digest.md5(Data("device_id=d&token=mine&z=a bs".utf8)).hex
+    let sign = HTTPDigest.md5(Data("device_id=d&token=mine&z=a bs".utf8)).hex
     XCTAssertEqual(transport.requests[0].url.query(), "device_id=d&sign=\(sign)&token=mine&z=a%20b")
     _ = record(network.response(.post, "/a", parameters: ["z": [1, 2]], encoding: .json))
-    let second = Digest.md5(Data("device_id=d&token=t&z[]=1&z[]=2s".utf8)).hex
+    let second = HTTPDigest.md5(Data("device_id=d&token=t&z[]=1&z[]=2s".utf8)).hex
     XCTAssertEqual(transport.requests[1].text, #"{"device_id":"d","sign":"\#(second)","token":"t","z":[1,2]}"#)
   }
 
@@ -47,7 +48,7 @@ final class SignerTests: XCTestCase {
     let transport = StubTransport { _ in .json("{}") }
     let network = try network(transport, HMACSigner(key: Data("k".utf8))).with { $0.bodyEncoding = .form }
     _ = record(network.response(.post, "/a", parameters: ["b": true]))
-    let expected = Digest.hmacSHA256(Data("POST\n/api/a\nb=1&device_id=d&token=t".utf8), key: Data("k".utf8)).hex
+    let expected = HTTPDigest.hmacSHA256(Data("POST\n/api/a\nb=1&device_id=d&token=t".utf8), key: Data("k".utf8)).hex
     XCTAssertEqual(transport.requests[0].headers["X-Signature"], expected)
     XCTAssertEqual(transport.requests[0].text, "b=1&device_id=d&token=t")
   }

@@ -176,7 +176,7 @@ final class SigningAttemptsTests: XCTestCase {
     for (signers, requests) in [(named, 2), (unnamed, 2)] {
       let virtual = VirtualNetwork(
         .response(headers: ["Cache-Control": "max-age=60"], body: Data("ok".utf8), after: .seconds(1)))
-      let shared: [any Interceptor] = [CoalescingInterceptor(), CacheInterceptor(Cache(directory: nil))]
+      let shared: [any Interceptor] = [CoalescingInterceptor(), CacheInterceptor(ResponseCache(directory: nil))]
       let networks = signers.map { signer in
         virtual.network().with {
           $0.interceptors = shared

@@ -9,7 +9,7 @@ import XCTest
 /// `network.prepare(_:)`, which opens a connection ahead.
 final class PrepareTests: XCTestCase {
   func test_nextCall_reusesTheConnection() async throws {
-    let server = try LoopbackServer { request in request.path == "/" ? .status(404) : .json("1") }
+    let server = try TestServer { request in request.path == "/" ? .status(404) : .json("1") }
     let jar = CookieJar()
     jar.store(["Set-Cookie": "secret=1"], from: server.url)
     let network = Network(
@@ -30,7 +30,7 @@ final class PrepareTests: XCTestCase {
   }
 
   func test_redirect_isNotFollowed() async throws {
-    let server = try LoopbackServer { _ in .redirect(to: "/login") }
+    let server = try TestServer { _ in .redirect(to: "/login") }
     try await Network(Backend(transport: DefaultTransport.make())).prepare(server.url("/a/b")).value
     XCTAssertEqual(server.requests.map(\.target), ["/"])
   }
@@ -44,7 +44,7 @@ final class PrepareTests: XCTestCase {
       XCTAssertEqual(error.kind, .invalidRequest)
       XCTAssert(error.reason.contains("Backend.baseURL"), error.reason)
     }
-    let server = try LoopbackServer { _ in .status(200) }
+    let server = try TestServer { _ in .status(200) }
     server.stop()
     do {
       try await network.prepare(server.url).value

@@ -1,4 +1,5 @@
 import LoopbackServer
+import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
@@ -53,7 +54,7 @@ final class StartTests: XCTestCase {
     }
     XCTAssertTrue(MainThread.isCurrent)
     XCTAssertEqual(try onMain.wait(for: Get()), 7)
-    let server = try LoopbackServer { _ in .json("8") }
+    let server = try TestServer { _ in .json("8") }
     XCTAssertEqual(try Network(Backend(baseURL: server.url)).wait(for: Get()), 8)
     for none in [nil, Duration.seconds(1_000_000_000_000), .seconds(Int64.max)] {
       let network = network(StubTransport { _ in .json("7") }).with { $0.timeouts.total = none }
@@ -65,7 +66,7 @@ final class StartTests: XCTestCase {
   }
 
   func test_row_0_12_synchronousCalls_complete_onManyGlobalQueueThreads() throws {
-    let server = try LoopbackServer { _ in LoopbackServer.Response.json("8").delayed(by: 0.05) }
+    let server = try TestServer { _ in TestServer.Response.json("8").delayed(by: 0.05) }
     let transport = DefaultTransport.make()
     let network = Network(Backend(baseURL: server.url, transport: transport, timeouts: .init(total: .seconds(10))))
     let count = 100

@@ -1,3 +1,4 @@
+import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
@@ -65,7 +66,8 @@ final class StubbedResponseTests: XCTestCase {
   }
 
   func testStubbedResponseCanHaveRedirects() throws {
-    let redirect = Redirect(url: try XCTUnwrap(URL(string: "http://h/old")), status: 301, headers: ["Location": "/new"])
+    let redirect = Response.Redirect(
+      url: try XCTUnwrap(URL(string: "http://h/old")), status: 301, headers: ["Location": "/new"])
     let stub = StubTransport { _ in .response(redirects: [redirect]) }
     XCTAssertEqual(try network(stub).request(API.like).toBlocking().first()?.redirects, [redirect])
   }

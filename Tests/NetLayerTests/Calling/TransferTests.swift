@@ -1,4 +1,5 @@
 import LoopbackServer
+import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
@@ -23,13 +24,13 @@ class TransferTests: XCTestCase {
 
   func makeTransport() throws -> any Transport { DefaultTransport.make() }
 
-  private func network(_ server: LoopbackServer) throws -> Network {
+  private func network(_ server: TestServer) throws -> Network {
     Network(
       Backend(baseURL: server.url, commonParameters: { ["token": "t"] }, transport: try makeTransport()))
   }
 
   func test_row_0_8_multipartForm_hasALength_andCanBeSentAgain() throws {
-    let server = try LoopbackServer { _ in .status(204) }
+    let server = try TestServer { _ in .status(204) }
     let file = try folder().appending(path: "big.bin")
     let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })
     try content.write(to: file)
@@ -49,7 +50,7 @@ class TransferTests: XCTestCase {
   }
 
   func test_row_2_5_file_isUploadedWithItsType() throws {
-    let server = try LoopbackServer { _ in .status(204) }
+    let server = try TestServer { _ in .status(204) }
     let file = try folder().appending(path: "a.json")
     try Data("[1]".utf8).write(to: file)
     XCTAssertEqual(record(try network(server).request(Call(task: .upload(file)).as(Void.self))).completions, 1)
@@ -63,7 +64,7 @@ class TransferTests: XCTestCase {
   }
 
   func testBodyIsCreatedWhileItIsSentAndAgainForTheNextCall() throws {
-    let server = try LoopbackServer { _ in .status(204) }
+    let server = try TestServer { _ in .status(204) }
     for count in [Int64(300_000), nil] {
       let stream = Request.BodyStream(count: count) {
         let left = Locked(30)
@@ -87,14 +88,14 @@ class TransferTests: XCTestCase {
   }
 
   func test_row_0_12_download_isMovedToItsFile_whenComplete() throws {
-    var routes = LoopbackServer.Routes()
+    var routes = TestServer.Routes()
     let bytes = [UInt8](repeating: 7, count: 200_000)
     routes.on("GET", "/big") { _ in .bytes(bytes) }
     routes.on("GET", "/empty") { _ in .status(204) }
     routes.on("GET", "/moved") { _ in .redirect(to: "/big") }
     routes.on("GET", "/short") { _ in .truncatedBody() }
     routes.on("GET", "/down") { _ in .json(#"{"code":1,"message":"no"}"#, status: 503) }
-    let server = try LoopbackServer(routes: routes)
+    let server = try TestServer(routes: routes)
     let network = try network(server)
     let folder = try folder()
     let file = folder.appending(path: "saved")

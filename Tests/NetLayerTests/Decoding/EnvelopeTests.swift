@@ -27,7 +27,7 @@ final class EnvelopeTests: XCTestCase {
     XCTAssertEqual(error.localizedDescription, "请先登录")
     let silent = try failure { try accepted(#"{"code":"500"}"#) }
     XCTAssertEqual(silent.code, 500)
-    XCTAssertEqual(silent.message, Messages.localized.badRequest)
+    XCTAssertEqual(silent.message, NetworkError.Messages.localized.badRequest)
     let word = try failure { try accepted(#"{"code":"E1","message":"no"}"#) }
     XCTAssertEqual(word.kind, .business)
     XCTAssertEqual(word.code, -1212)

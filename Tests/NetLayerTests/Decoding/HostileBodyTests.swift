@@ -80,7 +80,7 @@
         if shape.outcome == .error(.tooLarge) {
           body = Array(repeatElement(body.dropLast(2), count: (1 << 30) / Self.size).joined())
         }
-        let server = try LoopbackServer { [body] _ in .bytes(body).header("Content-Encoding", "deflate") }
+        let server = try TestServer { [body] _ in .bytes(body).header("Content-Encoding", "deflate") }
         let network = Network(Backend(baseURL: server.url("/"), transport: try CurlTransport()))
         let size = shape.outcome == .error(.tooLarge) ? 32 << 20 : Self.size
         let limit = shape.factor * size

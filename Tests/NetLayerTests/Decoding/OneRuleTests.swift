@@ -1,4 +1,5 @@
 import Foundation
+import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest

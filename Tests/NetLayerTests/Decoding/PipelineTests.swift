@@ -1,3 +1,4 @@
+import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
@@ -56,7 +57,7 @@ final class PipelineTests: XCTestCase {
   }
 
   func test_transportErrors_haveTheBackendsMessage() throws {
-    var messages = Messages.english
+    var messages = NetworkError.Messages.english
     messages.timeout = "too slow"
     let network = Network(
       Backend(
@@ -74,7 +75,8 @@ final class PipelineTests: XCTestCase {
     XCTAssertEqual(record(network.json(.get, "/a").list(Int.self)).elements, [Page(items: [1, 2], cursor: "3")])
     // The response carries the envelope of its backend.
     XCTAssertEqual(record(network.response(.get, "/a").common().data([Int].self)).elements, [[1, 2]])
-    XCTAssertEqual(try failure(of: network.json(.get, "/a").data(Int.self)).message, Messages.chinese.parse)
+    XCTAssertEqual(
+      try failure(of: network.json(.get, "/a").data(Int.self)).message, NetworkError.Messages.chinese.parse)
     // A call may have its own envelope.
     let odd = Envelope(code: "next", success: 3, data: "status")
     XCTAssertEqual(record(network.response(.get, "/a").common(odd).data(Int.self)).elements, [0])

@@ -39,7 +39,7 @@ final class ResponseReadingTests: XCTestCase {
   }
 
   func test_row_2_16_status_hasItsOwnMessage() throws {
-    let messages = Messages.localized
+    let messages = NetworkError.Messages.localized
     for (status, message) in [
       (401, messages.authentication), (403, messages.forbidden), (404, messages.notFound),
       (400, messages.badRequest), (500, messages.server), (503, messages.server),

@@ -1,4 +1,5 @@
 import Foundation
+import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
@@ -147,7 +148,7 @@ final class AsyncInterceptorTests: XCTestCase {
       .response(headers: ["Cache-Control": "max-age=60"], body: Data("\"\(request.url.query ?? "")\"".utf8))
     }
     let api = network(stub) {
-      $0.interceptors = [CacheInterceptor(Cache(directory: nil), policy: .http)]
+      $0.interceptors = [CacheInterceptor(ResponseCache(directory: nil), policy: .http)]
       $0.signer = ClosureSigner(for: { user.withLock { $0 } }) { _ in
         Signature(parameters: ["uid": user.withLock { $0 }])
       }
@@ -208,7 +209,7 @@ final class AsyncInterceptorTests: XCTestCase {
       $0.messages = .chinese
       $0.onError = { _ in heard.withLock { $0.append(mark.isHere) } }
     }
-    XCTAssertEqual(try failure(of: api.response(.get, "/x")).message, Messages.chinese.parameter)
+    XCTAssertEqual(try failure(of: api.response(.get, "/x")).message, NetworkError.Messages.chinese.parameter)
     XCTAssertEqual(heard.withLock { $0 }, [true])
   }
 
@@ -268,7 +269,7 @@ final class AsyncInterceptorTests: XCTestCase {
           }
         ])
       }
-      backend.interceptors = [CacheInterceptor(Cache(directory: nil))]
+      backend.interceptors = [CacheInterceptor(ResponseCache(directory: nil))]
     }
     for _ in 0..<3 {
       let one = try await api.fetch(.get("/x"), as: Int.self)

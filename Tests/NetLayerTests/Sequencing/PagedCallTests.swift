@@ -1,5 +1,6 @@
 import Foundation
 import LoopbackServer
+import NetLayerTesting
 import Streams
 import XCTest
 
@@ -107,7 +108,7 @@ final class PagedCallTests: XCTestCase {
     func test_linkFromAnotherOrigin_doesNotReachAUnixSocket() throws {
       let transport = try CurlTransport(.init(addresses: ["docker": .unixSocket(path: "/none")]))
       for link in ["http://docker/x", "//DOCKER./x", "http://u:p@docker:80/x"] {
-        let server = try LoopbackServer { _ in .json("[1]").header("Link", "<\(link)>; rel=next") }
+        let server = try TestServer { _ in .json("[1]").header("Link", "<\(link)>; rel=next") }
         let network = Network(Backend(baseURL: server.url("/"), envelope: .none, transport: transport))
         let pages = record(network.pages(.get("/"), of: Int.self))
         XCTAssertEqual(pages.elements.map(\.items), [[1]])
@@ -133,7 +134,7 @@ final class PagedCallTests: XCTestCase {
   func test_customCacheKey_isDifferentForEachPage() throws {
     let (api, stub) = network { url in .json(url.query == "page=3" ? "[]" : "[\(url.query?.last ?? "0")]") }
     let cached = api.with {
-      $0.interceptors = [CacheInterceptor(Cache(directory: nil), policy: .cacheFirst(maxAge: .seconds(60)))]
+      $0.interceptors = [CacheInterceptor(ResponseCache(directory: nil), policy: .cacheFirst(maxAge: .seconds(60)))]
     }
     var call = Call.get("/x")
     call.caching.key = "feed"

@@ -1,3 +1,4 @@
+import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest

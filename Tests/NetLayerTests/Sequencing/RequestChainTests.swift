@@ -1,3 +1,4 @@
+import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
@@ -98,15 +99,16 @@ final class RequestChainTests: XCTestCase {
   func test_row_1_18_everyStep_hasItsOwnCallbacksProgressAndStub() throws {
     let notes = Notes()
     let transport = transport()
-    let stub = StubTransport.StubbedResponse.json(#"{"id":10}"#)
+    let stub = StubTransport { _ in .json(#"{"id":10}"#) }
+    let slow = StubTransport { _ in .failure(.timeout) }
     let chain = RequestChain(
       on: network(transport),
       StepOptions(
         progress: { notes.add("0: \($0.received)") }, onSuccess: { notes.add("0: \($0.id)") },
         onError: { _ in notes.add("0 failed") })
     ) { GetUser(id: 1) }
-    .then(StepOptions(stub: stub, onSuccess: { notes.add("1: \($0.id)") })) { GetUser(id: $0.id) }
-    .then(StepOptions(stub: .failure(.timeout), onError: { notes.add("2: \($0.kind)") })) { GetUser(id: $0.id) }
+    .then(StepOptions(transport: stub, onSuccess: { notes.add("1: \($0.id)") })) { GetUser(id: $0.id) }
+    .then(StepOptions(transport: slow, onError: { notes.add("2: \($0.kind)") })) { GetUser(id: $0.id) }
     XCTAssertEqual(try failure(of: chain.run()).index, 2)
     XCTAssertEqual(notes.all, ["0: 8", "0: 2", "1: 10", "2: timeout"])
     XCTAssertEqual(transport.requests.count, 1)

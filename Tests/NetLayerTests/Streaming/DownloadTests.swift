@@ -1,5 +1,6 @@
 import Foundation
 import LoopbackServer
+import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
@@ -162,11 +163,11 @@ final class DownloadTests: XCTestCase {
   }
 
   func test_digest_isVerified() throws {
-    _ = subscribe(sha256: Digest.sha256(Data("abc".utf8)))
+    _ = subscribe(sha256: HTTPDigest.sha256(Data("abc".utf8)))
     end(try pending(200, [:], "abc"))
     XCTAssertEqual(files, ["file.bin"])
     try FileManager.default.removeItem(at: destination)
-    _ = subscribe(sha256: Digest.sha256(Data("abc".utf8)))
+    _ = subscribe(sha256: HTTPDigest.sha256(Data("abc".utf8)))
     end(try pending(200, ["ETag": "\"1\""], "abd"))
     XCTAssertEqual(notes.all.last, "file")
     XCTAssertEqual(files, [])
@@ -462,7 +463,7 @@ final class DownloadTests: XCTestCase {
   func test_row_0_12_downloadOverARealConnection_resumesAfterAFailure() throws {
     let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let ranges = Notes()
-    let server = try LoopbackServer(handler: { request in
+    let server = try TestServer(handler: { request in
       let range = request.headers.first { $0.name.lowercased() == "range" }?.value
       ranges.add(range ?? "all")
       guard let range, let first = Int(range.dropFirst("bytes=".count).dropLast()) else {

@@ -29,14 +29,14 @@ final class PullingTests: XCTestCase {
   }
 
   /// Returns a server with an endless body that repeats `bytes`.
-  private func endless(_ bytes: [UInt8], _ headers: [(name: String, value: String)] = []) throws -> LoopbackServer {
-    try LoopbackServer { _ in .init(headers: headers, body: .endless(first: [], .init(bytes))) }
+  private func endless(_ bytes: [UInt8], _ headers: [(name: String, value: String)] = []) throws -> TestServer {
+    try TestServer { _ in .init(headers: headers, body: .endless(first: [], .init(bytes))) }
   }
 
   /// Reads three elements, waits until the server can send no more, and checks the sent bytes and the memory. Then reads on
   /// until the server continues, for a limited number of elements.
   private func expectWaiting<Element: Sendable>(
-    _ server: LoopbackServer, _ stream: Observable<Element>, goesOn: Bool = true, line: UInt = #line
+    _ server: TestServer, _ stream: Observable<Element>, goesOn: Bool = true, line: UInt = #line
   ) async throws {
     let memory = residentBytes()
     try await withTimeLimit {
@@ -56,7 +56,7 @@ final class PullingTests: XCTestCase {
   }
 
   /// Checks that all connections are closed and all subscriptions are disposed.
-  private func expectNothingLeft(_ server: LoopbackServer, line: UInt = #line) async throws {
+  private func expectNothingLeft(_ server: TestServer, line: UInt = #line) async throws {
     try await eventually("the connection is closed", line: line) { server.openConnectionCount == 0 }
     try await eventually("all is disposed", line: line) { Hooks.liveSubscriptionCount <= before }
   }
@@ -100,7 +100,7 @@ final class PullingTests: XCTestCase {
   func test_compressionBombs_useLittleMemory_whenReadSlowly() async throws {
     guard let memory = residentBytes() else { throw XCTSkip("the memory in use is unknown here") }
     for (coding, chunks) in Bomb.bodies where Bomb.isKnown(coding) {
-      let server = try LoopbackServer { _ in
+      let server = try TestServer { _ in
         .init(headers: [("Content-Encoding", coding)], body: .chunked(chunks.map { .init($0) }), ending: .close)
       }
       let network = Network(Backend(baseURL: server.url))
@@ -125,7 +125,7 @@ final class PullingTests: XCTestCase {
   }
 
   func test_nextPage_isRequestedByTheLoop() async throws {
-    let server = try LoopbackServer(handler: { request in
+    let server = try TestServer(handler: { request in
       let page = Int(request.query("page") ?? "1") ?? 0
       return .json("[\(page)]").header("Link", "</?page=\(page + 1)>; rel=\"next\"")
     })
@@ -200,7 +200,7 @@ final class PullingTests: XCTestCase {
 
   /// Runs `loop` in a task, cancels the task when `isThere` is true, and checks that nothing is left behind.
   private func expectCancelling(
-    _ server: LoopbackServer, _ what: String, line: UInt = #line, until isThere: () -> Bool,
+    _ server: TestServer, _ what: String, line: UInt = #line, until isThere: () -> Bool,
     _ loop: @escaping @Sendable () async throws -> Void
   ) async throws {
     let task = Task { try await loop() }
@@ -211,7 +211,7 @@ final class PullingTests: XCTestCase {
   }
 
   func test_cancellingBeforeTheHead_leavesNothingBehind() async throws {
-    let server = try LoopbackServer { _ in .neverResponding }
+    let server = try TestServer { _ in .neverResponding }
     let network = Network(Backend(baseURL: server.url))
     for (round, stream) in [
       network.stream(.get("/")).map { _ in 0 }, network.lines(.get("/"), as: Item.self).map(\.id),
@@ -224,7 +224,7 @@ final class PullingTests: XCTestCase {
   }
 
   func test_cancellingAWaitingLoop_leavesNothingBehind() async throws {
-    let server = try LoopbackServer { _ in
+    let server = try TestServer { _ in
       .init(
         headers: [("Content-Type", "text/event-stream")],
         body: .chunked([.init("{\"id\":1}\n"), .init("data: {\"id\":1}\n\n"), .init("x", after: 1000)]))
@@ -272,7 +272,7 @@ final class PullingTests: XCTestCase {
   }
 
   func test_cancellingTheDelayBetweenConnections_leavesNothingBehind() async throws {
-    let server = try LoopbackServer { _ in
+    let server = try TestServer { _ in
       .init(headers: [("Content-Type", "text/event-stream")], body: .bytes(Array("data: 1\n\n".utf8)), ending: .close)
     }
     let network = Network(Backend(baseURL: server.url))

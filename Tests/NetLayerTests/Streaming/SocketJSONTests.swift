@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTransport
 import NetLayer
+import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport

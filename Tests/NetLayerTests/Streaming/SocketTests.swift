@@ -9,13 +9,13 @@ import XCTest
 /// WebSockets through the whole layer, with the default transport and a loopback server.
 final class SocketTests: XCTestCase {
   private func network(
-    _ server: LoopbackServer, interceptors: [any Interceptor] = [], timeouts: Request.Timeouts = Request.Timeouts()
+    _ server: TestServer, interceptors: [any Interceptor] = [], timeouts: Request.Timeouts = Request.Timeouts()
   ) -> Network {
     Network(Backend(baseURL: server.url, timeouts: timeouts, interceptors: interceptors))
   }
 
   func testEchoServerReturnsMessagesInOrder() async throws {
-    let server = try LoopbackServer { _ in .socket(.echo) }
+    let server = try TestServer { _ in .socket(.echo) }
     let received = try await network(server).withWebSocket(.get("/chat")) { socket in
       var received: [SocketMessage] = []
       try await socket.send("hello")
@@ -39,11 +39,11 @@ final class SocketTests: XCTestCase {
   func testBufferedMessagesAndThoseThatWaitKeepTheirOrderAndGoBeforeTheClose() async throws {
     let sizes = (0..<5000).map { $0 % 500 == 499 ? 100_000 : $0 % 200 }
     let received = Box<[Int]>([])
-    let script = LoopbackServer.SocketScript(onMessage: { message in
+    let script = TestServer.SocketScript(onMessage: { message in
       if case .binary(let bytes) = message { received.update { $0.append(bytes.count) } }
       return []
     })
-    let server = try LoopbackServer { _ in .socket(script) }
+    let server = try TestServer { _ in .socket(script) }
     try await network(server).withWebSocket(.get("/")) { socket in
       for size in sizes { try await socket.send(.binary(Data(count: size))) }
     }
@@ -52,11 +52,11 @@ final class SocketTests: XCTestCase {
 
   func testLeavingTheScopeClosesWith1000AndAnErrorLeavesImmediately() async throws {
     let codes = Box<[[UInt8]]>([])
-    let script = LoopbackServer.SocketScript(onControl: { opcode, payload in
+    let script = TestServer.SocketScript(onControl: { opcode, payload in
       if opcode == 8 { codes.update { $0.append(payload) } }
       return nil
     })
-    let server = try LoopbackServer { _ in .socket(script) }
+    let server = try TestServer { _ in .socket(script) }
     let answer = try await network(server).withWebSocket(.get("/")) { _ in 42 }
     XCTAssertEqual(answer, 42)
     XCTAssertEqual(codes.value, [[3, 0xE8]], "closed before the call returns")
@@ -68,7 +68,7 @@ final class SocketTests: XCTestCase {
   }
 
   func testSendingAfterACloseFails_withTheServersCodeOrWithoutOne() async throws {
-    let server = try LoopbackServer { _ in .socket(.init(onOpen: [.close(4003, "enough")])) }
+    let server = try TestServer { _ in .socket(.init(onOpen: [.close(4003, "enough")])) }
     do {
       try await network(server).withWebSocket(.get("/")) { socket in
         while true {
@@ -80,7 +80,7 @@ final class SocketTests: XCTestCase {
       XCTAssertEqual(error.kind, .closed, error.reason)
       XCTAssertEqual(error.code, 4003)
     }
-    let echo = try LoopbackServer { _ in .socket(.echo) }
+    let echo = try TestServer { _ in .socket(.echo) }
     try await network(echo).withWebSocket(.get("/")) { socket in
       socket.close()
       do {
@@ -91,8 +91,8 @@ final class SocketTests: XCTestCase {
   }
 
   func testTheServersCloseIsKnown_andIsAbnormalIfItDidNotRespond() async throws {
-    func close(_ script: LoopbackServer.SocketScript) async throws -> SocketClose? {
-      let server = try LoopbackServer { _ in .socket(script) }
+    func close(_ script: TestServer.SocketScript) async throws -> SocketClose? {
+      let server = try TestServer { _ in .socket(script) }
       return try await network(server).withWebSocket(.get("/")) { socket in
         XCTAssertNil(socket.serverClose)
         socket.close()
@@ -107,7 +107,7 @@ final class SocketTests: XCTestCase {
   }
 
   func testCancelledTaskStopsReadingAndOpening() async throws {
-    let server = try LoopbackServer { request in request.path == "/never" ? .neverResponding : .socket(.echo) }
+    let server = try TestServer { request in request.path == "/never" ? .neverResponding : .socket(.echo) }
     let network = network(server)
     for path in ["/", "/never"] {
       let isReady = Notes()
@@ -127,7 +127,7 @@ final class SocketTests: XCTestCase {
   }
 
   func testCancelledTaskDoesNotWaitForAServerThatDoesNotRead() async throws {
-    let server = try LoopbackServer { _ in .socket(.init(onOpen: [.text("go"), .stopReading])) }
+    let server = try TestServer { _ in .socket(.init(onOpen: [.text("go"), .stopReading])) }
     let network = network(server)
     let sent = Counter()
     let task = Task {
@@ -153,7 +153,7 @@ final class SocketTests: XCTestCase {
   }
 
   func testCancelledTaskSendsNothingAndKeepsTheSocketOpen() async throws {
-    let server = try LoopbackServer { _ in .socket(.echo) }
+    let server = try TestServer { _ in .socket(.echo) }
     try await network(server).withWebSocket(.get("/")) { socket in
       let task = Task {
         while !Task.isCancelled { await Task.yield() }
@@ -173,7 +173,7 @@ final class SocketTests: XCTestCase {
   }
 
   func testErrorHandlerOfTheBackendReceivesRejectionsAndBrokenSocketsOnce() async throws {
-    let server = try LoopbackServer { request in
+    let server = try TestServer { request in
       request.path == "/no" ? .json(#"{"message":"sign in"}"#, status: 403) : .socket(.init(onOpen: [.end]))
     }
     let errors = Notes()
@@ -197,7 +197,7 @@ final class SocketTests: XCTestCase {
         return next(request)
       }
     }
-    let server = try LoopbackServer { _ in .socket(.echo) }
+    let server = try TestServer { _ in .socket(.echo) }
     let network = network(server, interceptors: [Stamp()]).with {
       $0.headers = ["X-App": "chat"]
       $0.commonParameters = { ["v": 2] }
@@ -212,8 +212,8 @@ final class SocketTests: XCTestCase {
   }
 
   func testSlowSubscriberPausesTheServer() async throws {
-    let message = LoopbackServer.SocketScript.Action.binary([UInt8](repeating: 1, count: 10_000))
-    let server = try LoopbackServer { _ in
+    let message = TestServer.SocketScript.Action.binary([UInt8](repeating: 1, count: 10_000))
+    let server = try TestServer { _ in
       .socket(.init(onOpen: Array(repeating: message, count: 2000) + [.close(1000, "")]))
     }
     try await network(server).withWebSocket(.get("/")) { socket in
@@ -232,7 +232,7 @@ final class SocketTests: XCTestCase {
   }
 
   func testReleasingASocketClosesIt() async throws {
-    let server = try LoopbackServer { _ in .socket(.echo) }
+    let server = try TestServer { _ in .socket(.echo) }
     let network = network(server)
     let subscription = network.webSocket(.get("/")).messages.subscribe(onNext: { _ in })
     while server.openConnectionCount == 0 { await Task.yield() }
@@ -241,7 +241,7 @@ final class SocketTests: XCTestCase {
   }
 
   func testMessagesCanBeReadOnce() async throws {
-    let server = try LoopbackServer { _ in .socket(.init(onOpen: [.text("a")])) }
+    let server = try TestServer { _ in .socket(.init(onOpen: [.text("a")])) }
     try await network(server).withWebSocket(.get("/")) { socket in
       var first = socket.messages.makeAsyncIterator()
       var second = socket.messages.makeAsyncIterator()

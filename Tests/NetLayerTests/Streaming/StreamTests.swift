@@ -1,5 +1,6 @@
 import Foundation
 import LoopbackServer
+import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
@@ -255,7 +256,7 @@ final class StreamTests: XCTestCase {
   }
 
   func test_loop_readsChunks_andCancellingItsTaskCancelsTheRequest() async throws {
-    let server = try LoopbackServer(handler: { _ in .init(body: .bytes([UInt8](repeating: 7, count: 2 << 20))) })
+    let server = try TestServer(handler: { _ in .init(body: .bytes([UInt8](repeating: 7, count: 2 << 20))) })
     defer { server.stop() }
     let network = Network(Backend(baseURL: server.url))
     let total = try await withTimeLimit {

@@ -1,4 +1,5 @@
 import Foundation
+import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
@@ -17,7 +18,7 @@ struct CacheFixture {
 
   let scheduler = TestScheduler()
   let stub: StubTransport
-  let cache: Cache
+  let cache: ResponseCache
   let network: Network
   /// The problems that the cache has reported.
   let problems = Notes()
@@ -27,7 +28,7 @@ struct CacheFixture {
     behind: [any Interceptor] = [], _ answer: @escaping @Sendable (Request) -> StubTransport.StubbedResponse?
   ) {
     stub = StubTransport(on: scheduler, answer)
-    cache = Cache(directory: nil, clock: scheduler) { [problems] problem in
+    cache = ResponseCache(directory: nil, clock: scheduler) { [problems] problem in
       problems.add(problem.reason)
     }
     network = Network(

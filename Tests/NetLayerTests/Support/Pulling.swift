@@ -9,7 +9,7 @@ func eventually(_ what: String, line: UInt = #line, _ condition: () -> Bool) asy
   XCTAssertTrue(condition(), "waited in vain until \(what)", line: line)
 }
 
-extension LoopbackServer {
+extension TestServer {
   /// Waits until the server has sent nothing for a while, because its client has stopped reading.
   func standsStill() async throws {
     var (last, unchanged) = (-1, 0)

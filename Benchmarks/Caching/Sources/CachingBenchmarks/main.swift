@@ -4,7 +4,7 @@
 // --json FILE
 import Dispatch
 import Foundation
-import NetLayer
+import NetLayerTesting
 import Streams
 
 struct Item: Endpoint {
@@ -36,7 +36,7 @@ let stub = StubTransport { _ in
     ], body: Data(repeating: UInt8(ascii: " "), count: 4096))
 }
 
-func network(_ cache: Cache) -> Network {
+func network(_ cache: ResponseCache) -> Network {
   Network(
     Backend(
       baseURL: URL(string: "http://127.0.0.1:9"), transport: stub,
@@ -87,8 +87,8 @@ func measureSwitches(_ count: Int) -> Double {
 }
 
 let items = 200
-let inMemory = network(Cache(directory: nil))
-let onDisk = network(Cache(directory: directory, memoryLimit: 0))
+let inMemory = network(ResponseCache(directory: nil))
+let onDisk = network(ResponseCache(directory: directory, memoryLimit: 0))
 for network in [inMemory, onDisk] { _ = measure(network, items, inFlight: 8, of: items) }
 // Waits until all entries are on disk.
 for _ in 0..<200 where (try? FileManager.default.contentsOfDirectory(atPath: directory.path).count) ?? 0 < items + 1 {

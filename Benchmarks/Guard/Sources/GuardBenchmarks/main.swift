@@ -22,7 +22,7 @@ struct AtOnce: Transport {
 /// Prints its URL, and serves until the end of standard input. The programs with libcurl read the URL from `SERVER`, so
 /// that only the client's instructions are counted.
 func serve() throws {
-  let server = try LoopbackServer { _ in .json(String(decoding: AtOnce.body, as: UTF8.self)) }
+  let server = try TestServer { _ in .json(String(decoding: AtOnce.body, as: UTF8.self)) }
   try FileHandle.standardOutput.write(contentsOf: Data((server.url.absoluteString + "\n").utf8))
   _ = FileHandle.standardInput.readDataToEndOfFile()
   server.stop()
@@ -64,7 +64,7 @@ let authenticated = network.with {
   ]
 }
 let cached = network.with {
-  $0.interceptors = [CacheInterceptor(Cache(directory: nil), policy: .cacheFirst(maxAge: .seconds(86_400)))]
+  $0.interceptors = [CacheInterceptor(ResponseCache(directory: nil), policy: .cacheFirst(maxAge: .seconds(86_400)))]
 }
 let text = Data(
   #"{"items":[\#((0..<20).map { #"{"id":\#($0),"name":"user \#($0)"}"# }.joined(separator: ","))]}"#.utf8)

@@ -14,8 +14,8 @@ struct LateServer {
   /// - Parameter delay: The delay of the responses in seconds; `nil` for 10 to 50 ms.
   static func serve(delay: Double?) throws {
     let content = [UInt8](Payloads.small)
-    let server = try LoopbackServer(logLimit: 0) { _ in
-      LoopbackServer.Response.bytes(content).delayed(by: delay ?? .random(in: 0.01...0.05))
+    let server = try TestServer(logLimit: 0) { _ in
+      TestServer.Response.bytes(content).delayed(by: delay ?? .random(in: 0.01...0.05))
     }
     say(server.url.absoluteString)
     while readLine() != nil {}

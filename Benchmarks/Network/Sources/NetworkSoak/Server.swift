@@ -9,13 +9,13 @@
     static func run() throws {
       Limits.allowDescriptors(11_000)
       let open = Box()
-      let server = try LoopbackServer(logLimit: 0) { request in
+      let server = try TestServer(logLimit: 0) { request in
         let parts = request.path.split(separator: "/")
         switch parts.first {
         case "fault":
-          return parts.last.flatMap { LoopbackServer.Fault(rawValue: String($0)) }?.response(to: request.path)
+          return parts.last.flatMap { TestServer.Fault(rawValue: String($0)) }?.response(to: request.path)
             ?? .status(404)
-        case "slow": return LoopbackServer.Response.text("late").delayed(by: 600)
+        case "slow": return TestServer.Response.text("late").delayed(by: 600)
         case "open": return .text("\(open.count)")
         case "ok": return .bytes(Array(content(of: parts.last.flatMap { Int($0) } ?? -1)))
         default: return .status(404)
@@ -37,8 +37,8 @@
 
     /// A reference through which the handler accesses its server.
     private final class Box: Sendable {
-      private let kept = Mutex<LoopbackServer?>(nil)
-      var server: LoopbackServer? {
+      private let kept = Mutex<TestServer?>(nil)
+      var server: TestServer? {
         get { kept.withLock { $0 } }
         set { kept.withLock { $0 = newValue } }
       }

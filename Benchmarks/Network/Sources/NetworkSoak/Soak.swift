@@ -68,7 +68,7 @@
       /// One request of the series.
       private struct Item {
         let id: Int
-        let fault: LoopbackServer.Fault?
+        let fault: TestServer.Fault?
         let cancels: Bool
 
         /// One request in ten is a stream, and one in fifty a download, because each download makes a system call that
@@ -84,7 +84,7 @@
       private let count: Int
       private let tally = Mutex(Tally())
       private let finished = DispatchSemaphore(value: 0)
-      private static let faults = LoopbackServer.Fault.allCases
+      private static let faults = TestServer.Fault.allCases
 
       /// The peak of the resident memory, sampled every thousand requests.
       var peakBytes: Double { tally.withLock { $0.peakBytes } }
@@ -204,7 +204,7 @@
     }
   }
 
-  extension LoopbackServer.Fault {
+  extension TestServer.Fault {
     /// The expected kind of error of a request with this fault; `nil` if the response is "ok".
     fileprivate var kind: NetworkError.Kind? {
       switch self {

@@ -11,17 +11,17 @@ import XCTest
 final class NetLayerTransportTests: XCTestCase {
   /// Above what the sockets of both sides and the transport buffer, far below what an endless body would reach.
   private static let buffered = 32 << 20
-  private var servers: [LoopbackServer] = []
+  private var servers: [TestServer] = []
 
   override func tearDown() { servers.forEach { $0.stop() } }
 
-  private func serve(_ handler: @escaping LoopbackServer.Handler) throws -> LoopbackServer {
-    let server = try LoopbackServer(handler: handler)
+  private func serve(_ handler: @escaping TestServer.Handler) throws -> TestServer {
+    let server = try TestServer(handler: handler)
     servers.append(server)
     return server
   }
 
-  private func client(_ server: LoopbackServer, base: String = "", _ network: Network = Network()) throws -> Client {
+  private func client(_ server: TestServer, base: String = "", _ network: Network = Network()) throws -> Client {
     Client(
       serverURL: try XCTUnwrap(URL(string: "http://127.0.0.1:\(server.port)\(base)")),
       transport: NetLayerTransport(network))
@@ -93,7 +93,7 @@ final class NetLayerTransportTests: XCTestCase {
   }
 
   func testARequestBodyIsStreamedWithBackpressureAndEndsWithItsTask() async throws {
-    let server = try LoopbackServer.silent()
+    let server = try TestServer.silent()
     servers.append(server)
     let made = Counter()
     let chunks = Chunks { made.add(64 << 10) }

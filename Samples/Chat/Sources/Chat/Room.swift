@@ -2,10 +2,10 @@ import LoopbackServer
 
 /// A room with one other guest, who echoes each line and can simulate a lost connection.
 final class Room {
-  private let server: LoopbackServer
+  private let server: TestServer
 
   init() throws {
-    let guest = LoopbackServer.SocketScript(onMessage: { message in
+    let guest = TestServer.SocketScript(onMessage: { message in
       guard case .text(let line) = message else { return [] }
       switch line {
       case "/drop": return [.reset]
@@ -14,7 +14,7 @@ final class Room {
       default: return [.wait(0.2), .text("\(line)?")]
       }
     })
-    server = try LoopbackServer { _ in .socket(guest) }
+    server = try TestServer { _ in .socket(guest) }
   }
 
   var url: String { "ws://127.0.0.1:\(server.port)/" }

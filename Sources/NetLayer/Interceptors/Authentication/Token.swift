@@ -36,7 +36,9 @@ public struct Token: Sendable, Hashable, Codable, CustomStringConvertible {
 extension Token: CustomReflectable {
   /// A mirror without secrets.
   public var customMirror: Mirror {
-    Mirror(self, children: [
+    Mirror(
+      self,
+      children: [
         "access": "***", "refresh": refresh.map { _ in "***" } as Any, "expiry": expiry as Any,
         "account": account as Any,
       ])

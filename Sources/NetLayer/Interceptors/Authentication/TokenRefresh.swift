@@ -75,7 +75,8 @@ final class TokenRefresh: Sendable {
   /// The account of the current token, or else the token; `nil` for none. Emitted when it is known, and after each change.
   var owner: Observable<String?> {
     .deferred { [self] in
-      changed.startWith(()).flatMap { [self] _ in current.asObservable().map { $0.token?.owner } }.distinctUntilChanged()
+      changed.startWith(()).flatMap { [self] _ in current.asObservable().map { $0.token?.owner } }
+        .distinctUntilChanged()
     }
   }
 

@@ -4,7 +4,7 @@ import Streams
 /// An interceptor that returns cached responses and stores the server's responses in the cache.
 ///
 /// ```swift
-/// let cache = Cache(directory: Cache.directory(named: "shop"))
+/// let cache = ResponseCache(directory: ResponseCache.directory(named: "shop"))
 /// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
 /// ```
 /// Place it before interceptors that retry and before those that add credentials. By default, it is a private HTTP
@@ -15,14 +15,14 @@ import Streams
 /// Downloads to a file, streamed responses, conditional requests, range requests and requests with a body bypass the
 /// cache. A successful request with an unsafe method removes the entries of its URL for all users, including entries
 /// with a custom key. A response of status 401, 403, 404 or 410 removes the entry of its request, regardless of the
-/// policy. Use ``Cache/removeAll(below:)`` to remove entries that the app knows to be outdated.
+/// policy. Use ``ResponseCache/removeAll(below:)`` to remove entries that the app knows to be outdated.
 ///
 /// Users are distinguished by the token of an ``AuthenticationInterceptor`` after the cache, by the header fields that
 /// `Redaction` hides, and by the transport. Responses of a transport that replaced the network's (``Network/with(_:)``)
 /// are only kept in memory, unless the transport states its ``/HTTPTransport/Transport/account``.
 public struct CacheInterceptor: Interceptor {
   /// The cache.
-  public let cache: Cache
+  public let cache: ResponseCache
   /// The policy of calls and endpoints without their own.
   public var policy: CachePolicy
   let account: (@Sendable (Request) -> String?)?
@@ -51,7 +51,7 @@ public struct CacheInterceptor: Interceptor {
   ///     store responses whose envelope reports a failure, or non-JSON responses to requests for JSON. A textual code
   ///     without a message or payload does not count as an envelope. It is called on the `mapping` scheduler.
   public init(
-    _ cache: Cache, policy: CachePolicy = .http, account: (@Sendable (Request) -> String?)? = nil,
+    _ cache: ResponseCache, policy: CachePolicy = .http, account: (@Sendable (Request) -> String?)? = nil,
     allowsStorage: @escaping @Sendable (Response) -> Bool = { $0.isSuccessByEnvelope }
   ) {
     self.cache = cache

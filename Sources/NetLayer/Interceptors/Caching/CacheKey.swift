@@ -65,7 +65,7 @@ struct CacheKey {
     append(Self.stable(request.url))
     switch request.body {
     case .none: break
-    case .data(let data): if hasBody { append(Digest.sha256(data).hex) }
+    case .data(let data): if hasBody { append(HTTPDigest.sha256(data).hex) }
     case .file, .parts, .stream: if hasBody { return nil }
     }
   }
@@ -79,7 +79,7 @@ struct CacheKey {
     }
     guard case .data(let data) = request.body else { return }
     let text = String(decoding: data, as: UTF8.self)
-    if request.identities.contains(where: { $0.text(text) != text }) { append(Digest.sha256(data).hex) }
+    if request.identities.contains(where: { $0.text(text) != text }) { append(HTTPDigest.sha256(data).hex) }
   }
 
   /// Returns the URL with its parameters sorted by name, in a stable order, without its fragment, and with scheme and

@@ -3,7 +3,7 @@ import Streams
 
 /// The processing of one request by the cache, at each subscription.
 final class CacheTransaction: StreamSource {
-  typealias Found = Cache.Match
+  typealias Found = ResponseCache.Match
   /// The start of a request: the time and the cache's count of changes.
   private typealias Start = (time: Double, changes: UInt64)
 
@@ -24,7 +24,7 @@ final class CacheTransaction: StreamSource {
     self.next = next
   }
 
-  private var cache: Cache { interceptor.cache }
+  private var cache: ResponseCache { interceptor.cache }
 
   func start(_ sink: Sink<Response>) {
     responses().run(sink.subscription, sink.next)
@@ -201,7 +201,7 @@ final class CacheTransaction: StreamSource {
     }
     // Fields set by an interceptor after the cache are unknown during the lookup. Exceptions are the credentials of the
     // account, which is a part of the key.
-    let unknown = Cache.variantFields(headers).first { name in
+    let unknown = ResponseCache.variantFields(headers).first { name in
       response.request.headers[name] != request.headers[name] && !interceptor.isOfAccount(name, in: response.request)
     }
     if let unknown {

@@ -5,7 +5,7 @@ import Synchronization
 final class CachedResponse: Sendable, ContextKey {
   @usableFromInline static var defaultValue: CachedResponse? { nil }
 
-  private let cache: Cache
+  private let cache: ResponseCache
   private let entry: CacheEntry
   private let key: String
   private let headers: HTTPHeaders
@@ -15,7 +15,7 @@ final class CachedResponse: Sendable, ContextKey {
   private let wasRefused = Atomic<Bool>(false)
 
   /// Refers to `entry` as the response of `key` to a request with the fields `headers`.
-  init(_ cache: Cache, _ entry: CacheEntry, key: String, headers: HTTPHeaders, isProvisional: Bool = false) {
+  init(_ cache: ResponseCache, _ entry: CacheEntry, key: String, headers: HTTPHeaders, isProvisional: Bool = false) {
     self.cache = cache
     self.entry = entry
     self.key = key

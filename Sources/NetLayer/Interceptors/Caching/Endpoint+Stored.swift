@@ -65,7 +65,7 @@ extension Endpoint {
     return alone.response(to: content)
   }
 
-  private func place(on network: Network) throws -> (cache: Cache, key: String, request: Request) {
+  private func place(on network: Network) throws -> (cache: ResponseCache, key: String, request: Request) {
     guard let interceptor = network.cacheInterceptor else { throw network.hasNoCache }
     let request = try network.builder.request(for: CallContent(self))
     let policy = caching.policy ?? interceptor.policy

@@ -25,7 +25,7 @@ extension CacheEntry {
   }
 }
 
-extension Cache {
+extension ResponseCache {
   /// Returns the sorted names of the fields that select variants, without the fields that the transport negotiates
   /// itself: it removes content codings from bodies.
   static func variantFields(_ headers: HTTPHeaders) -> [String] {
@@ -57,9 +57,9 @@ extension Cache {
   }
 }
 
-extension Cache.Memory {
+extension ResponseCache.Memory {
   /// Returns the response under `key` to a request with the fields `headers`, and its own key.
-  mutating func match(_ key: String, for headers: HTTPHeaders) -> Cache.Match? {
+  mutating func match(_ key: String, for headers: HTTPHeaders) -> ResponseCache.Match? {
     guard let first = entries.value(for: key) else { return nil }
     guard first.listsVariants else { return (first, key) }
     let variant = first.variantKey(for: headers)

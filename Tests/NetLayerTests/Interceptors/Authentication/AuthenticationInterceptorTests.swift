@@ -1,5 +1,6 @@
 import Foundation
 import LoopbackServer
+import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
@@ -427,7 +428,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
 
   func test_upload_isResentUnchangedAfterARefresh() throws {
     let bodies = Locked<[[UInt8]]>([])
-    let server = try LoopbackServer(handler: { request in
+    let server = try TestServer(handler: { request in
       bodies.withLock { $0.append(request.body) }
       let isNew = request.headers.contains { $0.value == "Bearer new" }
       return .init(status: isNew ? 200 : 401)

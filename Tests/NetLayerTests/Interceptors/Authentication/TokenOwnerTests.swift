@@ -1,4 +1,5 @@
 import Foundation
+import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
@@ -53,7 +54,7 @@ final class TokenOwnerTests: XCTestCase {
       let authentication = AuthenticationInterceptor(
         for: [try url()], store: MemoryTokenStore(Token(access: "old", account: account)), scheduler: virtual.scheduler,
         refresh: { _ in .just(Token(access: "new")) })
-      let network = virtual.network(CacheInterceptor(Cache(directory: nil)), authentication)
+      let network = virtual.network(CacheInterceptor(ResponseCache(directory: nil)), authentication)
       let owners = Notes()
       let subscription = authentication.owner.subscribe(onNext: { owners.add($0 ?? "none") })
       for path in ["/cached", "/refreshing", "/cached"] {
@@ -87,7 +88,7 @@ final class TokenOwnerTests: XCTestCase {
     let authentication = AuthenticationInterceptor(
       for: [try url()], store: store, refresh: { _ -> Single<Token> in throw TestError("not needed") })
     let interceptors: [any Interceptor] = [
-      CoalescingInterceptor(), CacheInterceptor(Cache(directory: nil)), authentication,
+      CoalescingInterceptor(), CacheInterceptor(ResponseCache(directory: nil)), authentication,
     ]
     let network = Network(Backend(baseURL: try url(), transport: stub, interceptors: interceptors))
     let calls = (0..<3).map { _ in Task { try await network.fetch(.get("/x"), as: String.self) } }

@@ -1,4 +1,5 @@
 import Foundation
+import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
@@ -41,7 +42,7 @@ final class CacheAccountTests: XCTestCase {
   }
 
   func test_aReplacedTransport_isAnotherUser() {
-    let cache = Cache(directory: nil)
+    let cache = ResponseCache(directory: nil)
     let url = URL(string: "http://h")
     let ann = Network(Backend(baseURL: url, transport: Self.counting("ann"), interceptors: [CacheInterceptor(cache)]))
     let (bob, eve) = (Self.counting("bob"), Self.counting("eve"))
@@ -64,7 +65,7 @@ final class CacheAccountTests: XCTestCase {
     let url = URL(string: "http://h")
     func get(_ change: @escaping (inout Backend) -> Void) -> String? {
       // A new cache, as after a launch.
-      let cache = Cache(directory: directory)
+      let cache = ResponseCache(directory: directory)
       defer { _ = cache.settle() }
       let own = Network(Backend(baseURL: url, transport: Self.counting("own"), interceptors: [CacheInterceptor(cache)]))
       return record(own.with(change).response(.get, "/a")).elements.last.map {

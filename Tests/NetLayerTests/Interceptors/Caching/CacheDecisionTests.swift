@@ -1,4 +1,5 @@
 import Foundation
+import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
@@ -97,7 +98,7 @@ final class CacheDecisionTests: XCTestCase {
       .response(headers: ["Cache-Control": "max-age=60"], body: Data(#"{"old":1}"#.utf8))
     }
     // Nothing fits into the memory.
-    let cache = Cache(directory: directory, memoryLimit: 0, clock: scheduler)
+    let cache = ResponseCache(directory: directory, memoryLimit: 0, clock: scheduler)
     let network = Network(
       Backend(
         baseURL: URL(string: "http://h"), transport: stub, mapping: scheduler, interceptors: [CacheInterceptor(cache)]))

@@ -15,8 +15,8 @@ final class CacheDiskTests: XCTestCase {
 
   override func tearDown() { try? FileManager.default.removeItem(at: directory) }
 
-  private func open(memory: Int = 0, disk: Int = 1 << 20) -> Cache {
-    Cache(directory: directory, memoryLimit: memory, diskLimit: disk, clock: scheduler) { [problems] in
+  private func open(memory: Int = 0, disk: Int = 1 << 20) -> ResponseCache {
+    ResponseCache(directory: directory, memoryLimit: memory, diskLimit: disk, clock: scheduler) { [problems] in
       problems.note($0)
     }
   }
@@ -25,7 +25,7 @@ final class CacheDiskTests: XCTestCase {
     CacheEntry(status: 200, headers: [:], body: Data(text.utf8), requestedAt: 0, receivedAt: 0)
   }
 
-  private func body(_ cache: Cache, _ key: String) -> String? {
+  private func body(_ cache: ResponseCache, _ key: String) -> String? {
     let found: CacheEntry? =
       switch cache.find(key, for: [:]) {
       case .now(let found): found?.entry
@@ -74,7 +74,7 @@ final class CacheDiskTests: XCTestCase {
   }
 
   func test_entryRemovedWhileWritten_staysRemoved_untilStoredAgain() {
-    for removal in [{ $0.removeAll() }, { $0.remove("a") }] as [(Cache) -> Void] {
+    for removal in [{ $0.removeAll() }, { $0.remove("a") }] as [(ResponseCache) -> Void] {
       for replaces in [false, true] {
         let cache = open()
         if replaces {
@@ -104,7 +104,7 @@ final class CacheDiskTests: XCTestCase {
 
   func test_cache_usesTheDirectory_whenTheFormerCacheIsReleased() {
     for removesAll in [false, true] {
-      var first: Cache? = open()
+      var first: ResponseCache? = open()
       for key in ["a", "b", "c"] { first?.store(entry(key), for: key, headers: [:]) }
       _ = first?.settle()
       let second = open()

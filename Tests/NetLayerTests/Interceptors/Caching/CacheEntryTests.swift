@@ -4,7 +4,7 @@ import XCTest
 @testable import NetLayer
 
 final class CacheEntryTests: XCTestCase {
-  private let digest = Digest.sha256(Data("key".utf8))
+  private let digest = HTTPDigest.sha256(Data("key".utf8))
   private let entry = CacheEntry(
     status: 203, url: "http://h/北?a=1",
     headers: HTTPHeaders([
@@ -44,7 +44,7 @@ final class CacheEntryTests: XCTestCase {
   }
 
   func test_fileOfAnotherKey_isNotAnEntry() {
-    XCTAssertNil(decode(entry.encoded(digest: digest), digest: Digest.sha256(Data("other".utf8))))
+    XCTAssertNil(decode(entry.encoded(digest: digest), digest: HTTPDigest.sha256(Data("other".utf8))))
   }
 
   func test_checksums_matchCRC32() {

@@ -4,6 +4,7 @@ import XCTest
 
 @testable import HTTPTransport
 @testable import NetLayer
+@testable import NetLayerTesting
 
 /// The cache with the policy `http` (RFC 9111), in virtual time.
 final class CacheInterceptorTests: XCTestCase {
@@ -280,7 +281,7 @@ final class CacheInterceptorTests: XCTestCase {
     let problems = Problems()
     let scheduler = TestScheduler()
     let stub = StubTransport(on: scheduler, CacheFixture.counting(["Cache-Control": "max-age=60"]))
-    let cache = Cache(directory: nil, clock: scheduler) { problems.note($0) }
+    let cache = ResponseCache(directory: nil, clock: scheduler) { problems.note($0) }
     func requests(_ interceptor: CacheInterceptor) -> Int {
       let network = Network(
         Backend(

@@ -13,14 +13,14 @@ final class CacheRemovalTests: XCTestCase {
 
   override func tearDown() { try? FileManager.default.removeItem(at: directory) }
 
-  private func open() -> Cache { Cache(directory: directory, clock: scheduler) { _ in } }
+  private func open() -> ResponseCache { ResponseCache(directory: directory, clock: scheduler) { _ in } }
 
   private func entry(_ text: String, _ headers: HTTPHeaders = [:]) -> CacheEntry {
     CacheEntry(status: 200, headers: headers, body: Data(text.utf8), requestedAt: 0, receivedAt: 0)
   }
 
   /// Returns a cache that has `a` only on disk.
-  private func cacheWithAFile() -> Cache {
+  private func cacheWithAFile() -> ResponseCache {
     let former = open()
     former.store(entry("old"), for: "a", headers: [:])
     _ = former.settle()
@@ -28,7 +28,7 @@ final class CacheRemovalTests: XCTestCase {
     return open()
   }
 
-  private func body(_ cache: Cache, _ key: String) -> String? {
+  private func body(_ cache: ResponseCache, _ key: String) -> String? {
     let found: CacheEntry? =
       switch cache.find(key, for: [:]) {
       case .now(let found): found?.entry
@@ -38,7 +38,7 @@ final class CacheRemovalTests: XCTestCase {
   }
 
   func test_entryRemovedDuringALookup_isNotRestored() {
-    for removal in [{ $0.removeAll() }, { $0.remove("a") }] as [(Cache) -> Void] {
+    for removal in [{ $0.removeAll() }, { $0.remove("a") }] as [(ResponseCache) -> Void] {
       let cache = cacheWithAFile()
       cache.queue.suspend()
       guard case .later(let search) = cache.find("a", for: [:]) else { return XCTFail("a is on disk only") }
@@ -54,7 +54,7 @@ final class CacheRemovalTests: XCTestCase {
   }
 
   func test_responseRequestedBeforeItsRemoval_isNotStored_afterManyRemovals() {
-    let cache = Cache(directory: nil, clock: scheduler)
+    let cache = ResponseCache(directory: nil, clock: scheduler)
     let before = cache.changes
     cache.remove("a")
     for other in 0..<1500 { cache.remove("\(other)") }

@@ -23,22 +23,24 @@ final class CacheShortageTests: XCTestCase {
 
   override func tearDown() { try? FileManager.default.removeItem(at: directory) }
 
-  private func open(_ directory: URL? = nil) -> Cache {
-    Cache(directory: directory ?? self.directory, memoryLimit: 0, clock: scheduler) { [problems] in problems.note($0) }
+  private func open(_ directory: URL? = nil) -> ResponseCache {
+    ResponseCache(directory: directory ?? self.directory, memoryLimit: 0, clock: scheduler) { [problems] in
+      problems.note($0)
+    }
   }
 
   private func entry(_ text: String, tags: [String] = []) -> CacheEntry {
     CacheEntry(status: 200, headers: [:], body: Data(text.utf8), requestedAt: 0, receivedAt: 0, tags: tags)
   }
 
-  private func store(_ keys: [String], in cache: Cache, tags: [String] = []) {
+  private func store(_ keys: [String], in cache: ResponseCache, tags: [String] = []) {
     for key in keys {
       cache.store(entry(key, tags: tags), for: key, headers: [:])
       _ = cache.settle()
     }
   }
 
-  private func found(_ keys: [String], in cache: Cache) -> [String] {
+  private func found(_ keys: [String], in cache: ResponseCache) -> [String] {
     keys.filter { key in
       guard case .later(let search) = cache.find(key, for: [:]) else { return false }
       return record(search).elements.first.flatMap { $0 } != nil
@@ -66,7 +68,7 @@ final class CacheShortageTests: XCTestCase {
 
   func test_descriptorShortage_keepsTheDiskAndItsUse() {
     let keys = (0..<20).map(String.init)
-    var cache: Cache? = open()
+    var cache: ResponseCache? = open()
     cache.map { store(keys, in: $0) }
     cache = nil
     let again = open()
@@ -91,12 +93,12 @@ final class CacheShortageTests: XCTestCase {
 
   func test_descriptorShortageDuringOpening_removesNothing() {
     let keys = (0..<5).map(String.init)
-    var cache: Cache? = open()
+    var cache: ResponseCache? = open()
     cache.map { store(keys, in: $0) }
     cache = nil
     // Descriptors for the directory, its lock, the list of its files, and the files.
     for left in 0...3 {
-      var again: Cache? = open()
+      var again: ResponseCache? = open()
       withoutDescriptors(but: left) { _ = again.map { found(keys, in: $0) } }
       XCTAssertEqual(again.map { found(keys, in: $0) }, keys, "\(left)")
       _ = again?.settle()
@@ -105,7 +107,7 @@ final class CacheShortageTests: XCTestCase {
   }
 
   func test_removalByTagDuringAShortage_isKept() {
-    var cache: Cache? = open()
+    var cache: ResponseCache? = open()
     let url = URL(fileURLWithPath: "/").appending(path: "a")
     cache.map { store(["a", "b"], in: $0, tags: CacheTags.all(of: url)) }
     cache.map { store(["c"], in: $0) }
@@ -121,9 +123,9 @@ final class CacheShortageTests: XCTestCase {
   func test_tags_areStoredOnDisk() throws {
     let url = try XCTUnwrap(URL(string: "http://h/a/b?token=secret"))
     for removal in [{ $0.removeAll(of: url) }, { $0.removeAll(below: url.deletingLastPathComponent()) }]
-      as [(Cache) -> Void]
+      as [(ResponseCache) -> Void]
     {
-      var cache: Cache? = open()
+      var cache: ResponseCache? = open()
       cache.map { store(["a"], in: $0, tags: CacheTags.all(of: url)) }
       cache.map { store(["b"], in: $0, tags: CacheTags.all(of: url.appending(path: "c").deletingLastPathComponent())) }
       cache.map { store(["c"], in: $0) }
@@ -164,7 +166,7 @@ final class CacheShortageTests: XCTestCase {
   func test_readOnlyFileSystem_isUsedAgain_whenWritable() throws {
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     try SmallDisk.mount(at: directory, for: self)
-    var cache: Cache? = open()
+    var cache: ResponseCache? = open()
     cache.map { store(["a"], in: $0) }
     cache = nil
     try SmallDisk.setReadOnly(true, directory)
@@ -182,7 +184,7 @@ final class CacheShortageTests: XCTestCase {
   }
 
   func test_oldestRemoval_isRespected_afterMoreRemovalsThanAreRecorded() {
-    let cache = Cache(directory: nil, clock: scheduler) { _ in }
+    let cache = ResponseCache(directory: nil, clock: scheduler) { _ in }
     let mark = cache.changes
     cache.remove("a")
     for number in 0..<1001 { cache.remove("\(number)") }

@@ -4,6 +4,7 @@ import XCTest
 
 @testable import HTTPTransport
 @testable import NetLayer
+@testable import NetLayerTesting
 
 /// Responses that must not be stored, replaced or restored, in virtual time.
 final class CacheStorageTests: XCTestCase {

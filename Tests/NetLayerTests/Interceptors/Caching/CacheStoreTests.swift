@@ -15,13 +15,13 @@ final class CacheStoreTests: XCTestCase {
 
   override func tearDown() { try? FileManager.default.removeItem(at: directory) }
 
-  private func open(memory: Int = 1 << 20, disk: Int = 1 << 20) -> Cache {
-    Cache(directory: directory, memoryLimit: memory, diskLimit: disk, clock: scheduler) { [problems] in
+  private func open(memory: Int = 1 << 20, disk: Int = 1 << 20) -> ResponseCache {
+    ResponseCache(directory: directory, memoryLimit: memory, diskLimit: disk, clock: scheduler) { [problems] in
       problems.note($0)
     }
   }
 
-  private func body(_ cache: Cache, _ key: String, _ headers: HTTPHeaders = [:]) -> String? {
+  private func body(_ cache: ResponseCache, _ key: String, _ headers: HTTPHeaders = [:]) -> String? {
     let found: CacheEntry? =
       switch cache.find(key, for: headers) {
       case .now(let found): found?.entry
@@ -37,7 +37,7 @@ final class CacheStoreTests: XCTestCase {
   private func path(_ name: String) -> URL { directory.appending(path: name) }
 
   func test_entry_isAvailableImmediately_andAfterARestart() {
-    var cache: Cache? = open()
+    var cache: ResponseCache? = open()
     cache?.store(entry("1"), for: "a", headers: [:])
     XCTAssertEqual(cache.flatMap { body($0, "a") }, "1")
     XCTAssertEqual(cache?.settle().count, 1)
@@ -58,7 +58,7 @@ final class CacheStoreTests: XCTestCase {
       try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
     }
     XCTAssertEqual(try mode(directory), 0o700)
-    XCTAssertEqual(files, [Digest.sha256(Data("http://h/secret".utf8)).hex])
+    XCTAssertEqual(files, [HTTPDigest.sha256(Data("http://h/secret".utf8)).hex])
     XCTAssertEqual(try files.map { try mode(path($0)) }, [0o600])
     XCTAssertNil(try Data(contentsOf: path(files[0])).range(of: Data("secret".utf8)))
   }
@@ -109,7 +109,7 @@ final class CacheStoreTests: XCTestCase {
   }
 
   func test_directoryOfVersion0_1_isUsed() throws {
-    var cache: Cache? = open()
+    var cache: ResponseCache? = open()
     cache?.store(entry("1"), for: "a", headers: [:])
     _ = cache?.settle()
     cache = nil
@@ -117,18 +117,18 @@ final class CacheStoreTests: XCTestCase {
     try Data().write(to: path("writing-7"))
     let again = open()
     XCTAssertEqual(again.settle().count, 1)
-    XCTAssertEqual(Set(files), [Digest.sha256(Data("a".utf8)).hex, "lock"])
+    XCTAssertEqual(Set(files), [HTTPDigest.sha256(Data("a".utf8)).hex, "lock"])
     XCTAssertEqual(problems.told, [])
   }
 
   func test_sweep_removesLeftoversAndCorruptOrExpiredEntriesOnly() throws {
-    var cache: Cache? = open()
+    var cache: ResponseCache? = open()
     for key in ["whole", "cut", "empty", "old", "flipped"] {
       cache?.store(entry(key, expiresAt: key == "old" ? 5 : .infinity), for: key, headers: [:])
     }
     _ = cache?.settle()
     cache = nil
-    func file(_ key: String) -> URL { path(Digest.sha256(Data(key.utf8)).hex) }
+    func file(_ key: String) -> URL { path(HTTPDigest.sha256(Data(key.utf8)).hex) }
     try Data(contentsOf: file("cut")).dropLast().write(to: file("cut"))
     try Data().write(to: file("empty"))
     var flipped = try Data(contentsOf: file("flipped"))
@@ -169,7 +169,7 @@ final class CacheStoreTests: XCTestCase {
 
   func test_disk_holdsRecentEntries_alsoAcrossRestarts() {
     let size = 4096  // one block, the smallest size of a file
-    var cache: Cache? = open(memory: 0, disk: 3 * size)
+    var cache: ResponseCache? = open(memory: 0, disk: 3 * size)
     for key in ["a", "b", "c"] {
       cache?.store(entry("1234"), for: key, headers: [:])
       _ = cache?.settle()
@@ -221,7 +221,7 @@ final class CacheStoreTests: XCTestCase {
   }
 
   func test_variants_outliveTheProcess() {
-    var cache: Cache? = open()
+    var cache: ResponseCache? = open()
     cache?.store(entry("1", headers: ["Vary": "X"]), for: "a", headers: ["X": "1"])
     _ = cache?.settle()
     cache = nil
@@ -285,7 +285,7 @@ final class CacheStoreTests: XCTestCase {
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     try SmallDisk.mount(at: directory, for: self)
     let large = String(repeating: "x", count: 20000)
-    func check(_ cache: Cache) -> Int {
+    func check(_ cache: ResponseCache) -> Int {
       let kept = (0..<10).filter { number in
         let found = body(cache, "\(number)")
         XCTAssertTrue(found == nil || found == large + "\(number)", "an answer is whole or not there")
@@ -293,7 +293,7 @@ final class CacheStoreTests: XCTestCase {
       }
       return kept.count
     }
-    var cache: Cache? = open()
+    var cache: ResponseCache? = open()
     for number in 0..<10 { cache?.store(entry(large + "\(number)"), for: "\(number)", headers: [:]) }
     _ = cache?.settle()
     XCTAssertEqual(cache.map(check), 10, "all are in memory")

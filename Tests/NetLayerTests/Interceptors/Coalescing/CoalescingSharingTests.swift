@@ -39,7 +39,7 @@ final class CoalescingSharingTests: XCTestCase {
     let virtual = VirtualNetwork(.failure(.timeout, after: .seconds(1)))
     let (heard, seen) = (Notes(), Notes())
     let network = virtual.network(.coalescing)
-    for (name, messages) in [("english", Messages.english), ("chinese", .chinese)] {
+    for (name, messages) in [("english", NetworkError.Messages.english), ("chinese", .chinese)] {
       let own = network.with { backend in
         backend.messages = messages
         backend.onError = { heard.add("\(name) \($0.message)") }
@@ -47,7 +47,9 @@ final class CoalescingSharingTests: XCTestCase {
       _ = own.response(.get, "/x").subscribe(onError: { seen.add("\(name) \(NetworkError.wrapping($0).message)") })
     }
     virtual.scheduler.start()
-    let texts = ["english \(Messages.english.timeout)", "chinese \(Messages.chinese.timeout)"]
+    let texts = [
+      "english \(NetworkError.Messages.english.timeout)", "chinese \(NetworkError.Messages.chinese.timeout)",
+    ]
     XCTAssertEqual(heard.all, texts)
     XCTAssertEqual(seen.all, texts)
     XCTAssertEqual(virtual.stub.requests.count, 1)

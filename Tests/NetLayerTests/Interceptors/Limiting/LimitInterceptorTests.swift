@@ -1,5 +1,6 @@
 import Foundation
 import LoopbackServer
+import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
@@ -218,7 +219,7 @@ final class LimitStreamTests: XCTestCase {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("limit-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: directory) }
-    let server = try LoopbackServer { _ in
+    let server = try TestServer { _ in
       .init(body: .chunked((0..<5).map { _ in .init(String(repeating: "x", count: 1000), after: 0.01) }))
     }
     defer { server.stop() }

@@ -1,5 +1,6 @@
 import Foundation
 import LoopbackServer
+import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
@@ -208,7 +209,7 @@ final class RetryInterceptorTests: XCTestCase {
       transports.append(URLSessionTransport())
     #endif
     for transport in transports {
-      let server = try LoopbackServer { _ in .init(body: .bytes(Array(repeating: 0x20, count: 5000))) }
+      let server = try TestServer { _ in .init(body: .bytes(Array(repeating: 0x20, count: 5000))) }
       defer { server.stop() }
       let network = Network(
         Backend(
@@ -261,7 +262,7 @@ final class RetryInterceptorTests: XCTestCase {
     try Data(repeating: 7, count: 100_000).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
     let bodies = Locked<[[UInt8]]>([])
-    let server = try LoopbackServer(handler: { request in
+    let server = try TestServer(handler: { request in
       let count = bodies.withLock { bodies in
         bodies.append(request.body)
         return bodies.count

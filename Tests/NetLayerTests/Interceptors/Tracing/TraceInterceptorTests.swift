@@ -59,7 +59,7 @@ final class TraceInterceptorTests: XCTestCase {
 
   func testTraceIsSentWithARedirect() throws {
     let seen = Notes()
-    var routes = LoopbackServer.Routes()
+    var routes = TestServer.Routes()
     routes.on("GET", "/from") { request in
       seen.add(request.header("traceparent") ?? "none")
       return .redirect(to: "/to")
@@ -68,7 +68,7 @@ final class TraceInterceptorTests: XCTestCase {
       seen.add(request.header("traceparent") ?? "none")
       return .json("1")
     }
-    let server = try LoopbackServer(routes: routes)
+    let server = try TestServer(routes: routes)
     defer { server.stop() }
     let network = Network(Backend(baseURL: server.url, interceptors: [TraceInterceptor { [parent] in parent }]))
     _ = try network.response(.get, "/from").toBlocking().single()

@@ -1,0 +1,208 @@
+import PortableFoundation
+import Streams
+
+/// A cache of responses in memory and on disk.
+///
+/// ```swift
+/// let cache = ResponseCache(directory: ResponseCache.directory(named: "shop"))
+/// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
+/// ```
+/// Both levels keep the most recently used entries, up to a limit in bytes. The first use opens the directory. All disk
+/// work runs on the cache's own queues: callers never wait for the disk, and lookups never block on writes.
+///
+/// An entry that can't be written or read is a cache miss, and `onProblem` is called once. After a full disk, a lack of
+/// file descriptors or the removal of the directory, the cache uses the directory again as soon as possible.
+///
+/// Only one cache at a time uses a directory. A second cache, in this process or another, caches only in memory until
+/// the first one is released. Only the owner can read the files. File names are digests, and a file contains its URL
+/// only after a redirect.
+public final class ResponseCache: Sendable {
+  /// A cache entry and its key.
+  typealias Match = (entry: CacheEntry, key: String)
+
+  /// The result of a lookup.
+  enum Found: Sendable {
+    /// The entry, or `nil` for a miss.
+    case now(Match?)
+    /// A lookup on disk.
+    case later(Single<Match?>)
+  }
+
+  let clock: any SchedulerType
+  // Guards the memory level, which callers, mapping and the cache's queues access. Evicted entries are released outside
+  // the lock; files belong to the queues.
+  let memory: Locked<Memory>
+  private let memoryLimit: Int
+  let disk: DiskStore?
+  let queue = DispatchQueue(label: "NetLayer.ResponseCache", qos: .userInitiated)
+  /// The queue that writes files and waits for the disk.
+  let writing = DispatchQueue(label: "NetLayer.ResponseCache.writing", qos: .utility)
+  private let onProblem: @Sendable (NetworkError) -> Void
+
+  /// Creates a cache.
+  ///
+  /// - Parameters:
+  ///   - directory: A directory for this cache only, created if it is missing; `nil` to cache only in memory. One that
+  ///     contains other files, or belongs to another user, is reported and not used.
+  ///   - memoryLimit: The maximum number of bytes in memory, 8 MB by default.
+  ///   - diskLimit: The maximum number of bytes on disk, 50 MB by default.
+  ///   - clock: The clock.
+  ///   - onProblem: A closure that is called once for each reason that limits the cache, with an error of kind `file`,
+  ///     on any thread. By default it writes a line to standard error.
+  public init(
+    directory: URL?, memoryLimit: Int = 8 << 20, diskLimit: Int = 50 << 20,
+    clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
+    onProblem: @escaping @Sendable (NetworkError) -> Void = { StandardError.print($0.reason) }
+  ) {
+    self.clock = clock
+    self.memoryLimit = memoryLimit
+    self.onProblem = onProblem
+    memory = Locked(Memory(entries: LeastRecentlyUsed(limit: memoryLimit)))
+    disk = directory.map { directory in
+      DiskStore(
+        path: directory.path, limit: diskLimit, now: { clock.now.timeIntervalSinceReferenceDate },
+        report: { onProblem(NetworkError(kind: .file, reason: $0)) })
+    }
+  }
+
+  /// Returns a directory named `name` in the system's location for user caches: `~/.cache` on Linux.
+  public static func directory(named name: String) -> URL? {
+    FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first?.appending(path: name)
+  }
+
+  /// Removes all entries, for example when a user signs out.
+  public func removeAll() {
+    let gone = memory.withLock { memory in
+      memory.changes += 1
+      memory.removedBefore = memory.changes
+      memory.removals = LeastRecentlyUsed(limit: 1000)
+      let gone = memory.entries
+      memory.entries = LeastRecentlyUsed(limit: memoryLimit)
+      onDisk { $0.removeAll() }
+      return gone
+    }
+    withExtendedLifetime(gone) {}  // released outside the lock
+  }
+
+  /// Removes every entry whose URL is `url` or below its path, for all users and with any key.
+  ///
+  /// `https://h/shop` removes `https://h/shop`, `https://h/shop?page=2` and `https://h/shop/1`, but not
+  /// `https://h/shopping`. Scheme, host and port must be equal as written; query and fragment of `url` are ignored. The
+  /// response of an in-flight request is not stored.
+  public func removeAll(below url: URL) { remove(tag: CacheTags.below(url)) }
+}
+
+extension ResponseCache {
+  /// The time, in seconds since 1 January 2001.
+  var now: Double { clock.now.timeIntervalSinceReferenceDate }
+
+  /// Looks up the response of `key` for a request with the fields `headers`.
+  func find(_ key: String, for headers: HTTPHeaders) -> Found {
+    let (found, changes, hits) = memory.withLock { memory in
+      let found = memory.match(key, for: headers)
+      if found != nil { memory.hits &+= 1 }
+      return (found, memory.changes, memory.hits)
+    }
+    if let found {
+      // Entries with many hits in memory must not seem unused on disk. A sample of the hits is enough.
+      if hits % 64 == 0 { onDisk { disk in DiskStore.Name(key: found.key).map(disk.touch) } }
+      return .now(live(found))
+    }
+    guard let disk else { return .now(nil) }
+    return .later(
+      Single.create { [self] observer in
+        queue.async {
+          let found = self.search(disk, key, for: headers, since: changes)
+          observer(.success(found.flatMap(self.live)))
+        }
+        return Disposables.create()
+      })
+  }
+
+  /// The number of stored and removed entries.
+  var changes: UInt64 { memory.withLock { $0.changes } }
+
+  /// Stores `entry` as the response to a request with the fields `headers`, unless `key` was removed since the count of
+  /// changes was `mark`. Pass the count from before the request, or `nil` for the current one.
+  func store(_ entry: CacheEntry, for key: String, headers: HTTPHeaders, since mark: UInt64? = nil) {
+    let names = Self.variantFields(entry.headers)
+    let mark = mark ?? changes
+    guard !names.isEmpty else { return put(entry, key, of: key, since: mark) }
+    let known = memory.withLock { $0.entries.value(for: key) }
+    if known?.listsVariants == true || disk == nil {
+      return storeVariant(entry, key, names, headers, mark, below: known)
+    }
+    // The list of variants may be on disk. Until the list is read, the entry counts as waiting to be written.
+    guard memory.withLock({ $0.reserve(entry.cost) }) else { return remove(key) }
+    onDisk { disk in
+      self.release(entry.cost)
+      let known = self.read(disk, key, promoting: nil)
+      self.storeVariant(entry, key, names, headers, mark, below: known)
+    }
+  }
+
+  /// Removes all responses of `key`, including all variants.
+  func remove(_ key: String) {
+    let gone = memory.withLock { memory in
+      memory.noteRemoval(of: key)
+      // Called under the lock, so that a lookup that knows of the removal can't run before the removal.
+      onDisk { disk in DiskStore.Name(key: key).map(disk.remove) }
+      return memory.entries.remove(key)
+    }
+    withExtendedLifetime(gone) {}  // released outside the lock
+  }
+
+  /// Removes all responses of `url`, for any user and key (RFC 9111 §4.4).
+  func removeAll(of url: URL) { remove(tag: CacheTags.exact(url)) }
+
+  private func remove(tag: String) {
+    let gone = memory.withLock { memory in
+      memory.noteRemoval(of: tag)
+      onDisk { $0.remove(tag: tag) }
+      return memory.entries.remove { $0.tags.contains(tag) }
+    }
+    withExtendedLifetime(gone) {}  // released outside the lock
+  }
+
+  /// Marks `entry`, the response of `key` to a request with the fields `headers`, as stale because it could not be
+  /// read. A newer entry is not affected.
+  func distrust(_ entry: CacheEntry, of key: String, for headers: HTTPHeaders) {
+    let isInMemory = memory.withLock { memory in
+      guard let found = memory.match(key, for: headers) else { return false }
+      guard found.entry === entry else { return true }
+      let distrusted = entry.distrusted
+      _ = memory.entries.insert(distrusted, for: found.key, cost: distrusted.cost)
+      return true
+    }
+    if !isInMemory { remove(key) }
+  }
+
+  /// Runs `work` unless it is already running for `key`; no caller waits for it.
+  func refresh(_ key: String, _ work: Observable<Response>) {
+    guard memory.withLock({ $0.refreshing.insert(key).inserted }) else { return }
+    _ = work.subscribe(
+      // The caller already has a response, and the next caller retries.
+      onError: { _ in }, onDisposed: { [self] in memory.withLock { _ = $0.refreshing.remove(key) } })
+  }
+
+  /// Reports a problem, once.
+  func tell(_ reason: String) {
+    guard memory.withLock({ $0.told.insert(reason).inserted }) else { return }
+    onProblem(NetworkError(kind: .file, reason: reason))
+  }
+
+  /// Waits until all started writes are on disk, and returns the number of entries there and their bytes.
+  func settle() -> (count: Int, bytes: Int) {
+    // Each round may start more work: a lookup of variants, the file, its name, the directory.
+    for _ in 0..<4 {
+      queue.sync {}
+      writing.sync {}
+    }
+    return queue.sync { disk?.size ?? (0, 0) }
+  }
+
+  func onDisk(_ work: @escaping @Sendable (DiskStore) -> Void) {
+    guard let disk else { return }
+    queue.async { work(disk) }
+  }
+}

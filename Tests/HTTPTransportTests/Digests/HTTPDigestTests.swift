@@ -1,0 +1,36 @@
+import HTTPTransport
+import NetLayer
+import XCTest
+
+final class HTTPDigestTests: XCTestCase {
+  // The vectors are from the examples of FIPS 180-4, RFC 4231 and RFC 1321 §A.5.
+  func test_sha256() {
+    let long = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"
+    for (text, digest) in [
+      ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+      ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+      (long, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"),
+    ] { XCTAssertEqual(HTTPDigest.sha256(Data(text.utf8)).hex, digest) }
+    XCTAssertEqual(
+      HTTPDigest.sha256(Data(repeating: UInt8(ascii: "a"), count: 1000)).hex,
+      "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3")
+  }
+
+  func test_hmacSHA256() {
+    XCTAssertEqual(
+      HTTPDigest.hmacSHA256(Data("what do ya want for nothing?".utf8), key: Data("Jefe".utf8)).hex,
+      "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
+    XCTAssertEqual(
+      HTTPDigest.hmacSHA256(
+        Data("Test Using Larger Than Block-Size Key - Hash Key First".utf8), key: Data(repeating: 0xAA, count: 131)
+      ).hex, "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54")
+  }
+
+  func test_md5() {
+    let digits = String(repeating: "1234567890", count: 8)
+    for (text, digest) in [
+      ("", "d41d8cd98f00b204e9800998ecf8427e"), ("abc", "900150983cd24fb0d6963f7d28e17f72"),
+      ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"), (digits, "57edf4a22be3c955ac49da2e2107b67a"),
+    ] { XCTAssertEqual(HTTPDigest.md5(Data(text.utf8)).hex, digest) }
+  }
+}

@@ -1,0 +1,7 @@
+import CryptoKit
+import Foundation
+import NetLayer
+
+private func digests(_ data: Data) -> (Data, any Digest) {
+  (HTTPDigest.sha256(data), SHA256.hash(data: data))
+}

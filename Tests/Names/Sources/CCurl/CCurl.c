@@ -1,0 +1,3 @@
+#include "CCurl.h"
+
+int ccurl_version(void) { return 8; }
