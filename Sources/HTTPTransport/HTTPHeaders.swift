@@ -136,7 +136,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
   public var isEmpty: Bool { fields.isEmpty }
 
   /// The values by name, in the spelling of the first occurrence; the values of duplicates are joined by ", ".
-  public var dictionary: [String: String] {
+  var dictionary: [String: String] {
     var spellings: [String: String] = [:]
     var result: [String: String] = [:]
     for field in fields {
@@ -151,7 +151,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
   }
 
   /// Returns the fields sorted by name, ignoring case; duplicates keep their order.
-  public func sorted() -> HTTPHeaders {
+  package func sorted() -> HTTPHeaders {
     let fields = fields
     // The standard library does not guarantee that its sort is stable.
     let order = fields.enumerated().map { ($0.element.name.lowercased(), $0.offset) }.sorted { $0 < $1 }

@@ -29,8 +29,6 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
   public static let options = HTTPMethod(rawValue: "OPTIONS")
   /// `TRACE`: parameters go into the URL, because the request must not have a body (RFC 9110 §9.3.8).
   public static let trace = HTTPMethod(rawValue: "TRACE")
-  /// `CONNECT`: rejected by the transports, which open tunnels themselves (`CurlTransport.Configuration.proxy`).
-  public static let connect = HTTPMethod(rawValue: "CONNECT")
   /// `QUERY` (a safe method with a body, draft-ietf-httpbis-safe-method-w-body): parameters go into the body.
   public static let query = HTTPMethod(rawValue: "QUERY")
 

@@ -44,9 +44,6 @@ public struct NetworkError: Error, Sendable {
     self.codingPath = codingPath
   }
 
-  /// The name of the kind, without values, which is safe for metrics.
-  public var shortDescription: String { kind.rawValue }
-
   /// Returns `error` itself if it is a `NetworkError`, otherwise an error of kind `other` that wraps it.
   ///
   /// A `CancellationError`, of a task that the call waited for, becomes an error of kind `cancelled`.

@@ -12,7 +12,7 @@ package enum RequestCheck {
     if !isToken(request.method.rawValue) {
       return "the method \(quoted(request.method.rawValue)) is not a valid HTTP token; use letters such as GET or PURGE"
     }
-    if request.method == .connect {
+    if request.method.rawValue == "CONNECT" {
       return
         "the method CONNECT opens a tunnel through a proxy, which the transport does itself; use another method, and set "
         + "CurlTransport.Configuration.proxy"

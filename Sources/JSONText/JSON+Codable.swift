@@ -66,7 +66,7 @@ extension JSON: Decodable {
   /// not expose the text, so the value is serialized again: integers up to `UInt64` are exact, other numbers are
   /// `Decimal`, and a `keyDecodingStrategy` of `JSONDecoder` renames keys.
   ///
-  /// - Throws: The errors of the decoder, or `DecodingError.dataCorrupted` beyond ``maximumDepth`` levels.
+  /// - Throws: The errors of the decoder, or `DecodingError.dataCorrupted` beyond 512 levels.
   public init(from decoder: any Decoder) throws {
     if let own = decoder as? JSONValueDecoder {
       self = own.session.json(own.place)

@@ -5,7 +5,7 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, Expre
 {
   /// Creates an object with the members of the literal, in order; of duplicate keys, the first is used.
   ///
-  /// The result is missing if it exceeds ``JSON/maximumDepth`` levels, including the levels of nested values.
+  /// The result is missing if it exceeds 512 levels, including the levels of nested values.
   public init(dictionaryLiteral elements: (String, JSON)...) {
     self.init(
       written: "{" + elements.map { "\(JSON.quoted($0.0)):\($0.1.orNull)" }.joined(separator: ",") + "}")
@@ -13,7 +13,7 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, Expre
 
   /// Creates an array of the elements.
   ///
-  /// The result is missing if it exceeds ``JSON/maximumDepth`` levels, including the levels of nested values.
+  /// The result is missing if it exceeds 512 levels, including the levels of nested values.
   public init(arrayLiteral elements: JSON...) {
     self.init(written: "[" + elements.map(\.orNull).joined(separator: ",") + "]")
   }

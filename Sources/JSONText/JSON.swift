@@ -27,7 +27,7 @@ public struct JSON: Sendable {
   /// The maximum number of nested objects and arrays; deeper text throws `JSONError`.
   ///
   /// Foundation's decoder has the same limit of 512.
-  public static let maximumDepth = 512
+  package static let maximumDepth = 512
 
   let document: JSONDocument
   /// The position of the value in the index, or `nil` if it is missing.

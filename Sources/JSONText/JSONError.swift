@@ -34,7 +34,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let invalidUnicode = Kind(rawValue: "invalid UTF-16 or UTF-32")
     /// The text is 1 GB or longer.
     public static let tooLong = Kind(rawValue: "the text is longer than 1 GB")
-    /// The value has more than ``JSON/maximumDepth`` nested levels.
+    /// The value has more than 512 nested levels.
     public static let tooDeep = Kind(rawValue: "nested deeper than 512 levels")
   }
 
@@ -44,7 +44,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
   /// UTF-8.
   public let offset: Int
   /// The invalid byte, if a single byte causes the error.
-  public let byte: UInt8?
+  let byte: UInt8?
 
   init(_ kind: Kind, at offset: Int, byte: UInt8? = nil) {
     self.kind = kind

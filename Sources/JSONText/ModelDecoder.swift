@@ -17,7 +17,7 @@ public protocol ModelDecoder: Sendable {
   /// Decodes a model from `json`.
   ///
   /// This method is called on a thread that may have as little as 512 KB of stack, never on the main thread. `json` is
-  /// valid and at most ``JSON/maximumDepth`` levels deep. The decoders of this module decode values with more than 32
+  /// valid and at most 512 levels deep. The decoders of this module decode values with more than 32
   /// levels on a separate thread, without the task-local values of the caller.
   ///
   /// - Throws: `DecodingError`, whose coding path the resulting error includes, or any other error.

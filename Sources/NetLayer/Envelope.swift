@@ -22,19 +22,19 @@ public struct Envelope: Sendable {
   /// precedence; of these, the first that exists is used.
   public var errorMessages: [String]
   /// Whether the response body is the payload itself.
-  public private(set) var isNone = false
+  private(set) var isNone = false
 
   /// Creates an envelope; the default names are those of ``standard``.
   public init(
     code: String = "code", success: Success = 200, message: String = "message", data: String = "data",
-    cursor: String = "cursor", errorMessages: [String] = Envelope.standardErrorMessages
+    cursor: String = "cursor", errorMessages: [String]? = nil
   ) {
     self.code = code
     self.success = success
     self.message = message
     self.data = data
     self.cursor = cursor
-    self.errorMessages = errorMessages
+    self.errorMessages = errorMessages ?? Self.standardErrorMessages
   }
 
   /// The envelope `{"code": 200, "message": "ok", "data": {…}, "cursor": "abc"}`.
@@ -51,7 +51,7 @@ public struct Envelope: Sendable {
   }()
 
   /// The usual paths of error messages: GitHub, Google, Stripe, OAuth (RFC 6749 §5.2), problem details (RFC 9457 §3.1).
-  public static let standardErrorMessages = [
+  private static let standardErrorMessages = [
     "message", "error.message", "error_description", "error", "detail", "title",
   ]
 

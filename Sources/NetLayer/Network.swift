@@ -95,19 +95,15 @@ extension Network {
 
   /// Sets the default network, once, at the start of the program.
   ///
-  /// - Throws: `DefaultAlreadySet` on every call after the first. Keep a separate `Network` for a second backend.
-  public static func setDefault(_ network: Network) throws {
-    try chosen.withLock { stored in
-      guard stored == nil else { throw DefaultAlreadySet() }
-      stored = network
+  /// - Throws: `NetworkError` of kind `invalidRequest` on every call after the first; the first network remains.
+  public static func setDefault(_ network: Network) throws(NetworkError) {
+    let isFirst = chosen.withLock { stored in
+      defer { stored = stored ?? network }
+      return stored == nil
     }
-  }
-
-  /// The error of a second call to `Network.setDefault`; the first network remains the default.
-  public struct DefaultAlreadySet: LocalizedError, Sendable {
-    /// A message that explains the remedy.
-    public var errorDescription: String? {
-      "Network.default is already set; for another backend, create a separate Network."
+    guard isFirst else {
+      throw NetworkError(
+        kind: .invalidRequest, reason: "Network.default is already set; for another backend, create a separate Network")
     }
   }
 }

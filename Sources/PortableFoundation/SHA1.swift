@@ -1,4 +1,4 @@
-#if canImport(CryptoKit)
+#if canImport(Darwin)
   import CryptoKit
 
   /// SHA-1, only for the WebSocket handshake.

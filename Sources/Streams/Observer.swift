@@ -19,9 +19,6 @@ extension ObserverType {
   /// Receives the completion of the stream.
   @inlinable
   public func onCompleted() { on(.completed) }
-
-  /// Returns this observer with its type erased.
-  public func asObserver() -> AnyObserver<Element> { AnyObserver(self) }
 }
 
 /// A type-erased observer, such as the one that `Observable.create` passes to its closure.

@@ -38,7 +38,6 @@ final class ErrorTests: XCTestCase {
         XCTAssertEqual(error.response.map { String(decoding: $0.body, as: UTF8.self) }, item.body, line: line)
         XCTAssertEqual(error.underlying != nil, item.hasCause, "\(item.kind)", line: line)
         XCTAssertFalse(error.reason.isEmpty, line: line)
-        XCTAssertEqual(error.shortDescription, item.kind.rawValue, line: line)
         #if HAS_URLSESSION
           let bridged = error as NSError
           XCTAssertEqual(bridged.domain, "NetLayer.NetworkError", line: line)

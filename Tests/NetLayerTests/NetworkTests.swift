@@ -186,8 +186,8 @@ final class NetworkTests: XCTestCase {
   func test_row_0_18_defaultNetwork_isSetOnce() throws {
     let server = try SharedDefault.install()
     XCTAssertThrowsError(try Network.setDefault(Network())) { error in
-      XCTAssertTrue(error is Network.DefaultAlreadySet)
-      XCTAssertTrue(error.localizedDescription.contains("already"), error.localizedDescription)
+      XCTAssertEqual((error as? NetworkError)?.kind, .invalidRequest)
+      XCTAssertTrue("\(error)".contains("already"), "\(error)")
     }
     XCTAssertEqual(Network.default.backend.baseURL, server.url)
   }

@@ -1,4 +1,4 @@
-#if canImport(CryptoKit)
+#if canImport(Darwin)
   import CryptoKit
 
   // The digests of Apple platforms, which replace the implementations in the other files of this folder.

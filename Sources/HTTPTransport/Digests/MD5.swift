@@ -1,4 +1,4 @@
-#if !canImport(CryptoKit)
+#if !canImport(Darwin)
   import PortableFoundation
 
   /// The padding of a message: a one bit, zeros, and the length in bits, in blocks of 64 bytes.

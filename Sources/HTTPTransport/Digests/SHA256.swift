@@ -1,4 +1,4 @@
-#if !canImport(CryptoKit)
+#if !canImport(Darwin)
   /// An incremental SHA-256 (FIPS 180-4 §6.2).
   struct SHA256 {
     /// The fractional bits of the cube roots of the first 64 primes, computed exactly with integers.

@@ -90,7 +90,7 @@ public struct MultipartForm: Sendable {
   /// Use it for tests and signatures; requests stream their files. Without a `boundary`, each call creates a new one.
   ///
   /// - Throws: `NetworkError` of kind `encoding`, or of kind `invalidRequest` for a file that can't be read.
-  public func encoded() throws -> (contentType: String, body: Data) {
+  package func encoded() throws -> (contentType: String, body: Data) {
     let (pieces, boundary) = try pieces(over: [:])
     var body = Data()
     for piece in pieces {

@@ -161,7 +161,7 @@ public struct URLParameterEncoder: ParameterEncoder {
   /// Returns the pairs as text, without a leading `?`.
   ///
   /// - Throws: `NetworkError` of kind `encoding`.
-  public func text(of parameters: Parameters) throws -> String {
+  package func text(of parameters: Parameters) throws -> String {
     var text = ""
     for (name, value) in try pairs(of: parameters) {
       if !text.isEmpty { text += "&" }
@@ -175,7 +175,7 @@ public struct URLParameterEncoder: ParameterEncoder {
   /// Returns the names and values, sorted and nested according to the options, before they are escaped.
   ///
   /// - Throws: `NetworkError` of kind `encoding`.
-  public func pairs(of parameters: Parameters) throws -> [(name: String, value: String)] {
+  func pairs(of parameters: Parameters) throws -> [(name: String, value: String)] {
     let keepsNil = nils != .dropKey
     guard keepsNil || !parameters.isEmpty else { return [] }
     let encoder = ParameterValueEncoder(

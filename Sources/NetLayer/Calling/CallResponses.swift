@@ -175,7 +175,7 @@ enum ResponseReception: ContextKey, Sendable {
 
 extension Request {
   /// Whether the body of the response is read while it arrives, so that interceptors can't store it.
-  public var isStreamed: Bool {
+  var isStreamed: Bool {
     if case .whole = context[ResponseReception.self] { false } else { true }
   }
 }

@@ -39,16 +39,6 @@ extension ObservableType {
   }
 }
 
-extension ObservableType {
-  /// Continues with `other`, such as a `Single`, if the first event, or the next event after an element, takes longer
-  /// than `dueTime`.
-  public func timeout<Other: ObservableConvertibleType>(
-    _ dueTime: Duration, other: Other, scheduler: any SchedulerType
-  ) -> Observable<Element> where Other.Element == Element {
-    timeout(dueTime, other: other.asObservable(), scheduler: scheduler)
-  }
-}
-
 /// An error that distinguishes a timeout of this operator from a timeout of the source.
 private struct TimedOut: Error {}
 

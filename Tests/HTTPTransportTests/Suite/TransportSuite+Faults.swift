@@ -92,7 +92,7 @@ extension TransportSuite {
   func testRequestsThatViolateHTTPAreRejected() throws {
     let negative = Request.Timeouts(total: .seconds(-1))
     try failure(request(.trace, "/echo", body: .data(Data("content".utf8))), .invalidRequest)
-    try failure(request(.connect, "/echo"), .invalidRequest)
+    try failure(request("CONNECT", "/echo"), .invalidRequest)
     try failure(request(.get, "/echo", timeouts: negative), .invalidRequest)
     XCTAssertEqual(server.requestCount, 0)
     XCTAssertEqual(try response(request(.trace, "/echo")).headers["X-Method"], "TRACE")

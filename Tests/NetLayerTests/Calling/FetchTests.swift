@@ -339,7 +339,7 @@ final class FetchTests: XCTestCase {
     let stub = StubTransport { _ in .json("{}", after: .seconds(0.01)) }
     let api = network(stub) {
       $0.headers = ["X-Shop": "k"]
-      $0.interceptors = [.coalescing]
+      $0.interceptors = [CoalescingInterceptor()]
     }
     try await api.fetch(.get("/a").context(OriginBoundFields.self, ["X-Mine": "s"]))
     let bound = try XCTUnwrap(stub.requests.last).context[OriginBoundFields.self]

@@ -29,7 +29,7 @@ final class StandardChainTests: XCTestCase {
     }
     let network = virtual.network(
       NetworkLogger(clock: scheduler) { log.add($0) },
-      .coalescing,
+      CoalescingInterceptor(),
       WaitForNetwork(SystemUp(), scheduler: scheduler),
       RetryInterceptor(policy: RetryPolicy(generator: { $0.upperBound }, scheduler: scheduler)),
       authentication,
@@ -58,7 +58,7 @@ final class StandardChainTests: XCTestCase {
       let virtual = VirtualNetwork(.json("busy", status: 503, after: .seconds(0.1)))
       let scheduler = virtual.scheduler
       let network = virtual.network(
-        .coalescing, WaitForNetwork(SystemUp(), scheduler: scheduler),
+        CoalescingInterceptor(), WaitForNetwork(SystemUp(), scheduler: scheduler),
         RetryInterceptor(policy: RetryPolicy(generator: { $0.upperBound }, scheduler: scheduler)),
         LimitInterceptor(maxConcurrent: 1, scheduler: scheduler))
       let first = virtual.note("", network.response(.get, "/x"))

@@ -203,7 +203,8 @@ final class StreamTests: XCTestCase {
       scheduler: scheduler, refresh: { _ in .just(Token(access: "new")) })
     let retry = RetryInterceptor(policy: RetryPolicy(generator: { $0.upperBound }, scheduler: scheduler))
     let notes = Notes()
-    let subscription = note(notes, network(.coalescing, retry, authentication).stream(Feed()).map { $0.count })
+    let subscription = note(
+      notes, network(CoalescingInterceptor(), retry, authentication).stream(Feed()).map { $0.count })
     try pending().answer(503)
     scheduler.advanceBy(500)
     try pending().answer(401)

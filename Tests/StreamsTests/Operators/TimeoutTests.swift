@@ -37,7 +37,8 @@ extension TimeoutTests {
   func test_continuesWithAnyStreamType() {
     let time = TestScheduler()
     XCTAssertEqual(
-      time.record(time.cold("a----").timeout(.seconds(3), other: Single<String>.just("x"), scheduler: time)),
+      time.record(
+        time.cold("a----").timeout(.seconds(3), other: Single<String>.just("x").asObservable(), scheduler: time)),
       [.next(0, "a"), .next(3, "x"), .completed(3)])
   }
 }

@@ -68,10 +68,13 @@ let token = AuthenticationInterceptor(
 let rows: [(String, [any Interceptor])] = [
   ("none", []),
   ("one that does nothing", [Pass()]),
-  ("coalescing", [.coalescing]),
+  ("coalescing", [CoalescingInterceptor()]),
   ("retry", [RetryInterceptor()]),
   ("limits", [LimitInterceptor(maxConcurrent: 64, maxPerHost: 6)]),
-  ("coalescing, retry, limits", [.coalescing, RetryInterceptor(), LimitInterceptor(maxConcurrent: 64, maxPerHost: 6)]),
+  (
+    "coalescing, retry, limits",
+    [CoalescingInterceptor(), RetryInterceptor(), LimitInterceptor(maxConcurrent: 64, maxPerHost: 6)]
+  ),
 ]
 var file: String?
 var rounds = 7

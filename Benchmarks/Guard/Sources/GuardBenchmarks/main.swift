@@ -52,7 +52,7 @@ let network = Network(
 // The body is the model.
 let plain = network.with { $0.envelope = .none }
 let busy = network.with {
-  $0.interceptors = [.coalescing, RetryInterceptor(), LimitInterceptor(maxConcurrent: 64, maxPerHost: 6)]
+  $0.interceptors = [CoalescingInterceptor(), RetryInterceptor(), LimitInterceptor(maxConcurrent: 64, maxPerHost: 6)]
 }
 let delivered = plain.with { $0.delivery = Here() }
 let authenticated = network.with {

@@ -4,7 +4,7 @@ import Streams
 /// An interceptor that shares one response between identical concurrent requests.
 ///
 /// ```swift
-/// Backend(baseURL: url, interceptors: [.ignoreRepeats(within: .seconds(2))])
+/// Backend(baseURL: url, interceptors: [CoalescingInterceptor(window: .seconds(2))])
 /// ```
 /// A GET or HEAD request that equals a request in flight shares its response or error, and reads it with the settings
 /// of its own backend. Equal requests have the same URL, header fields, time limits, cache options and transport
@@ -249,17 +249,5 @@ extension CoalescingInterceptor {
     }
 
     func dispose() { interceptor.leave(self) }
-  }
-}
-
-extension Interceptor where Self == CoalescingInterceptor {
-  /// An interceptor that shares one response between identical concurrent GETs.
-  public static var coalescing: CoalescingInterceptor { CoalescingInterceptor() }
-
-  /// Returns an interceptor that also reuses a response for identical requests within `window`.
-  public static func ignoreRepeats(
-    within window: Duration, scheduler: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
-  ) -> CoalescingInterceptor {
-    CoalescingInterceptor(window: window, scheduler: scheduler)
   }
 }

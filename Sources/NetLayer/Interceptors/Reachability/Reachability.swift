@@ -1,7 +1,7 @@
 import PortableFoundation
 import Streams
 
-#if canImport(Network)
+#if canImport(Darwin)
   import Network
 #endif
 
@@ -19,7 +19,7 @@ public struct SystemReachability: Reachability {
   /// Creates a monitor of the system's reachability.
   public init() {}
 
-  #if canImport(Network)
+  #if canImport(Darwin)
     /// Whether the current path is satisfied.
     public var isReachable: Observable<Bool> {
       Observable.create { observer in

@@ -11,7 +11,7 @@ import XCTest
 final class CoalescingInterceptorTests: XCTestCase {
   func test_row_3_14_identicalRequestsInFlight_areSentOnce() {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
-    let network = virtual.network(.coalescing)
+    let network = virtual.network(CoalescingInterceptor())
     virtual.note("a ", network.response(.get, "/x", parameters: ["p": 1, "q": 2]))
     virtual.scheduler.advanceTo(500)
     virtual.note("b ", network.response(.get, "/x", parameters: ["q": 2, "p": 1]))
@@ -25,7 +25,7 @@ final class CoalescingInterceptorTests: XCTestCase {
 
   func test_row_3_14_networksWithDifferentTransports_areDifferentUsers() {
     let virtual = VirtualNetwork(.json("ann", after: .seconds(1)))
-    let ann = virtual.network(.ignoreRepeats(within: .seconds(10), scheduler: virtual.scheduler))
+    let ann = virtual.network(CoalescingInterceptor(window: .seconds(10), scheduler: virtual.scheduler))
     func stub() -> StubTransport { StubTransport(on: virtual.scheduler) { _ in .json("bob", after: .seconds(1)) } }
     let bob = stub()
     virtual.note("a ", ann.response(.get, "/x"))
@@ -49,7 +49,7 @@ final class CoalescingInterceptorTests: XCTestCase {
 
   func test_row_3_14_differentRequests_areNotShared() {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
-    let network = virtual.network(.coalescing)
+    let network = virtual.network(CoalescingInterceptor())
     virtual.note("", network.response(.get, "/x"))
     virtual.note("", network.response(.head, "/x"))
     virtual.note("", network.response(.get, "/x", parameters: ["a": 1]))
@@ -63,7 +63,7 @@ final class CoalescingInterceptorTests: XCTestCase {
   func test_row_3_14_sharedRequest_isCancelled_whenTheLastCallerDisposes() {
     let transport = StubTransport { _ in .never }
     let network = Network(
-      Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: [.coalescing]))
+      Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: [CoalescingInterceptor()]))
     let first = network.response(.get, "/x").subscribe(onError: { _ in })
     let second = network.response(.get, "/x").subscribe(onError: { _ in })
     first.dispose()
@@ -77,7 +77,7 @@ final class CoalescingInterceptorTests: XCTestCase {
 
   func test_row_3_14_error_reachesAllCallers_andIsNotStored() {
     let virtual = VirtualNetwork(.sequence([.failure(.timeout, after: .seconds(1)), .json("ok")]))
-    let network = virtual.network(.ignoreRepeats(within: .seconds(10), scheduler: virtual.scheduler))
+    let network = virtual.network(CoalescingInterceptor(window: .seconds(10), scheduler: virtual.scheduler))
     virtual.note("a ", network.response(.get, "/x"))
     virtual.note("b ", network.response(.get, "/x"))
     virtual.scheduler.advanceTo(2000)
@@ -88,7 +88,7 @@ final class CoalescingInterceptorTests: XCTestCase {
 
   func test_row_3_14_requestWithinTheWindow_receivesTheLastResponse() {
     let virtual = VirtualNetwork(.sequence([.json("1", after: .seconds(1)), .json("2", after: .seconds(1))]))
-    let network = virtual.network(.ignoreRepeats(within: .seconds(2), scheduler: virtual.scheduler))
+    let network = virtual.network(CoalescingInterceptor(window: .seconds(2), scheduler: virtual.scheduler))
     for time in [0, 1001, 2999, 3001, 3500] {
       virtual.scheduler.scheduleAt(time) { virtual.note("", network.response(.get, "/x")) }
     }
@@ -104,7 +104,7 @@ final class CoalescingInterceptorTests: XCTestCase {
       for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "anna")),
       scheduler: virtual.scheduler, refresh: { _ in throw TestError() })
     let network = virtual.network(
-      .ignoreRepeats(within: .seconds(10), scheduler: virtual.scheduler), authentication)
+      CoalescingInterceptor(window: .seconds(10), scheduler: virtual.scheduler), authentication)
     virtual.note("anna: ", network.response(.get, "/me"))
     virtual.scheduler.advanceTo(500)
     authentication.set(Token(access: "bert"))
@@ -122,7 +122,7 @@ final class CoalescingInterceptorTests: XCTestCase {
 
   func test_row_3_14_responseWithinTheWindow_arrivesOnTheMappingScheduler() {
     let virtual = VirtualNetwork(.json("ok"))
-    let network = virtual.network(.ignoreRepeats(within: .seconds(10), scheduler: virtual.scheduler))
+    let network = virtual.network(CoalescingInterceptor(window: .seconds(10), scheduler: virtual.scheduler))
     virtual.note("", network.response(.get, "/x"))
     virtual.scheduler.advanceBy(1)
     virtual.note("", network.response(.get, "/x"))
@@ -133,7 +133,7 @@ final class CoalescingInterceptorTests: XCTestCase {
 
   func test_row_3_14_requestSentOnAResponse_isNotCoalescedWithIt() {
     let virtual = VirtualNetwork(.sequence([.json("1"), .json("2")]))
-    let network = virtual.network(.coalescing)
+    let network = virtual.network(CoalescingInterceptor())
     virtual.note("", network.response(.get, "/x").flatMap { _ in network.response(.get, "/x") })
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["200 2 @0"])
@@ -142,7 +142,7 @@ final class CoalescingInterceptorTests: XCTestCase {
   func test_row_3_14_requestThatCannotBeBuilt_leavesNothingBehind() {
     let virtual = VirtualNetwork(.json("ok"))
     let fails = Locked(true)
-    let network = virtual.network(.coalescing).with { backend in
+    let network = virtual.network(CoalescingInterceptor()).with { backend in
       backend.commonParameters = { fails.withLock { $0 } ? ["x": Double.nan] : [:] }
     }
     virtual.note("", network.response(.get, "/x", encoding: .json))
@@ -157,7 +157,7 @@ final class CoalescingInterceptorTests: XCTestCase {
   func test_row_3_14_sharedRequest_survives_when999Of1000ThreadsDispose() {
     let transport = StubTransport { _ in .never }
     let network = Network(
-      Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: [.coalescing]))
+      Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: [CoalescingInterceptor()]))
     let stays = network.response(.get, "/x").subscribe(onError: { _ in })
     DispatchQueue.concurrentPerform(iterations: 999) { _ in
       network.response(.get, "/x").subscribe(onError: { _ in }).dispose()
@@ -171,7 +171,7 @@ final class CoalescingInterceptorTests: XCTestCase {
   func test_row_3_14_response_reachesAThousandCallersOnThreads() {
     let transport = StubTransport { _ in .json("ok") }
     let network = Network(
-      Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: [.coalescing]))
+      Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: [CoalescingInterceptor()]))
     let all = Observable.range(start: 0, count: 1000)
       .flatMap { _ in network.response(.get, "/x").subscribeOn(ConcurrentDispatchQueueScheduler(qos: .utility)) }
     XCTAssertEqual(record(all).elements.count, 1000)
@@ -181,7 +181,7 @@ final class CoalescingInterceptorTests: XCTestCase {
   func test_remainingCallers_areServedInOrder_whenOneDisposes() {
     for leaver in 0..<5 {
       let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
-      let network = virtual.network(.coalescing)
+      let network = virtual.network(CoalescingInterceptor())
       let calls = (0..<5).map { virtual.note("\($0) ", network.response(.get, "/x")) }
       calls[leaver].dispose()
       virtual.note("late ", network.response(.get, "/x"))
@@ -194,7 +194,7 @@ final class CoalescingInterceptorTests: XCTestCase {
 
   func test_callsWithRulesForStorage_areNotShared() {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
-    let network = virtual.network(.coalescing)
+    let network = virtual.network(CoalescingInterceptor())
     for isAllowed in [true, false] {
       let options = CacheOptions(allowsStorage: { _ in isAllowed })
       virtual.note("", network.response(Call(.get, "/x", caching: options)))

@@ -19,7 +19,7 @@ final class CoalescingSharingTests: XCTestCase {
 
   func test_sharedResponse_isReadByTheRulesOfEachBackend() {
     let virtual = VirtualNetwork(.json(#"{"first_name":"Ann"}"#, after: .seconds(1)))
-    let plain = virtual.network(.coalescing)
+    let plain = virtual.network(CoalescingInterceptor())
     let snake = plain.with { $0.decoder = JSONModelDecoder.snakeCase }
     for first in [plain, snake] {
       let notes = Notes()
@@ -38,7 +38,7 @@ final class CoalescingSharingTests: XCTestCase {
   func test_sharedError_isTranslatedByEachBackend() {
     let virtual = VirtualNetwork(.failure(.timeout, after: .seconds(1)))
     let (heard, seen) = (Notes(), Notes())
-    let network = virtual.network(.coalescing)
+    let network = virtual.network(CoalescingInterceptor())
     for (name, messages) in [("english", NetworkError.Messages.english), ("chinese", .chinese)] {
       let own = network.with { backend in
         backend.messages = messages
@@ -64,7 +64,7 @@ final class CoalescingSharingTests: XCTestCase {
     ]
     for (index, change) in changes.enumerated() {
       let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
-      let network = virtual.network(.coalescing)
+      let network = virtual.network(CoalescingInterceptor())
       virtual.note("", network.response(.get, "/x"))
       virtual.note("", network.with(change).response(.get, "/x"))
       virtual.note("", network.with { $0.options.priority = .high }.response(.get, "/x"))
@@ -77,7 +77,7 @@ final class CoalescingSharingTests: XCTestCase {
   func test_copiesOfACustomRedirectPolicy_areShared() {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
     let rule = RedirectPolicy.decide { _ in true }
-    let network = virtual.network(.coalescing)
+    let network = virtual.network(CoalescingInterceptor())
     for _ in 0..<2 { virtual.note("", network.with { $0.options.redirects = rule }.response(.get, "/x")) }
     virtual.scheduler.start()
     XCTAssertEqual(virtual.stub.requests.count, 1)
@@ -85,7 +85,7 @@ final class CoalescingSharingTests: XCTestCase {
 
   func test_requestsWithDifferentCacheOptions_areNotShared() {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
-    let network = virtual.network(.coalescing)
+    let network = virtual.network(CoalescingInterceptor())
     for key in [nil, "a", "a", "b"] { virtual.note("", network.response(Call(Stored(key: key)))) }
     virtual.scheduler.start()
     XCTAssertEqual(virtual.stub.requests.count, 3)
@@ -98,7 +98,7 @@ final class CoalescingSharingTests: XCTestCase {
     }
     let whole = TransferProgress(sent: 0, toSend: 0, received: 2, toReceive: 2)
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)).reporting([whole]))
-    let network = virtual.network(.coalescing)
+    let network = virtual.network(CoalescingInterceptor())
     let heard = Notes()
     for name in ["a", "b"] {
       let call: Single<Response> = network.request(Get(), progress: { heard.add("\(name) \($0.received)") })
@@ -120,7 +120,7 @@ final class CoalescingSharingTests: XCTestCase {
 
   func test_requestAfterAWrite_doesNotReceiveAnOlderResponse() {
     let virtual = cart()
-    let network = virtual.network(.ignoreRepeats(within: .seconds(60), scheduler: virtual.scheduler))
+    let network = virtual.network(CoalescingInterceptor(window: .seconds(60), scheduler: virtual.scheduler))
     virtual.note("get ", network.response(.get, "/cart"))
     virtual.scheduler.advanceTo(2000)
     virtual.note("post ", network.response(.post, "/cart").flatMap { _ in network.response(.get, "/cart") })
@@ -130,7 +130,7 @@ final class CoalescingSharingTests: XCTestCase {
 
   func test_requestAfterAWrite_doesNotJoinAnEarlierRequest() {
     let virtual = cart()
-    let network = virtual.network(.coalescing)
+    let network = virtual.network(CoalescingInterceptor())
     virtual.note("before ", network.response(.get, "/cart", parameters: ["slow": 1]))
     virtual.note("post ", network.response(.post, "/like"))
     virtual.scheduler.advanceTo(1500)
@@ -145,7 +145,7 @@ final class CoalescingSharingTests: XCTestCase {
   func test_failedOrCancelledWrite_countsAsAWrite() {
     for ending in ["fails", "is cancelled"] {
       let virtual = VirtualNetwork { $0.method == .get ? .json("ok") : .failure(.timeout, after: .seconds(1)) }
-      let network = virtual.network(.ignoreRepeats(within: .seconds(60), scheduler: virtual.scheduler))
+      let network = virtual.network(CoalescingInterceptor(window: .seconds(60), scheduler: virtual.scheduler))
       virtual.note("", network.response(.get, "/cart"))
       virtual.scheduler.advanceTo(10)
       let write = virtual.note("", network.response(.delete, "/cart"))
@@ -159,7 +159,7 @@ final class CoalescingSharingTests: XCTestCase {
 
   func test_writeToAnotherOrigin_doesNotEndSharing() {
     let virtual = cart()
-    let network = virtual.network(.ignoreRepeats(within: .seconds(60), scheduler: virtual.scheduler))
+    let network = virtual.network(CoalescingInterceptor(window: .seconds(60), scheduler: virtual.scheduler))
     virtual.note("", network.response(.get, "/cart"))
     virtual.note("", network.response(.post, "http://other/cart"))
     virtual.note("", network.response(.query, "/cart", encoding: .json))
@@ -171,7 +171,7 @@ final class CoalescingSharingTests: XCTestCase {
 
   func test_remainingCallers_receiveTheSharedResponseInOrder() {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
-    let network = virtual.network(.coalescing)
+    let network = virtual.network(CoalescingInterceptor())
     let calls = (0..<50).map { virtual.note("\($0) ", network.response(.get, "/x")) }
     for index in stride(from: 0, to: 50, by: 3) { calls[index].dispose() }
     virtual.scheduler.start()
