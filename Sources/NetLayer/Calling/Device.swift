@@ -3,7 +3,7 @@ import PortableFoundation
 /// A description of the device, for a backend's common parameters.
 ///
 /// ```swift
-/// let device = try Device.current(storingIn: .applicationSupportDirectory.appending(path: "device"))
+/// let device = try Device.current(storingIn: support.appending(path: "device"))
 /// let backend = Backend(baseURL: url, commonParameters: { ["device_id": device.id, "device": device.description] })
 /// ```
 public struct Device: Sendable, Hashable, CustomStringConvertible {

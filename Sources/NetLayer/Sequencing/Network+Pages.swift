@@ -4,7 +4,7 @@ extension Network {
   /// Emits all pages of `endpoint` as one stream; each page is requested after the previous one has been delivered.
   ///
   /// ```swift
-  /// for try await page in github.pages(.get("/user/repos"), of: Repo.self).values { … }
+  /// for try await page in github.pages(.get("/user/repos"), of: Repo.self).values { show(page.items) }
   /// ```
   /// A loop over `values` requests each page on demand. `take` and disposal end the stream without further requests.
   ///

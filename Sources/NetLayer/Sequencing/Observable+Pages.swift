@@ -49,7 +49,7 @@ extension Observable {
   /// Emits all pages as one stream, like the overload with streams, where `page` is an `async` function.
   ///
   /// ```swift
-  /// Observable.pages(startingAt: nil) { cursor in try await network.fetch(.get("/feed", query: ["cursor": cursor])) }
+  /// Observable.pages(startingAt: nil) { cursor in try await api.feed(after: cursor) }
   /// ```
   public static func pages<Item: Sendable>(
     startingAt cursor: String?, _ page: @escaping @Sendable (String?) async throws -> Page<Item>

@@ -6,7 +6,7 @@ import Streams
 /// RequestChain { TestAPI.m }
 ///   .then { first in UserDetail(id: first.id) }
 ///   .run()
-///   .subscribe(onNext: { first, user in … })
+///   .subscribe(onNext: { first, user in show(user.name) })
 /// ```
 /// A chain is a value: nothing starts until `run()` is subscribed, and each subscription runs the chain again. No
 /// thread is blocked. Disposing cancels the call in flight. The first failure fails the chain with the step's own

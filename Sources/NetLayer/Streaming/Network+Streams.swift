@@ -17,7 +17,7 @@ extension Network {
   ///
   /// ```swift
   /// try await network.withStream(.get("/export")) { streamed in
-  ///   for try await chunk in streamed.chunks { try file.write(contentsOf: chunk) }
+  ///   for try await chunk in streamed.chunks { try handle.write(contentsOf: chunk) }
   /// }
   /// ```
   /// Each chunk is read when the loop requests it, which applies backpressure to the server. `body` runs on the

@@ -69,7 +69,7 @@ extension ObservableType {
   /// `Hooks.onUnhandledError` (contract, law 6).
   ///
   /// ```swift
-  /// results.bind(to: model, \.results).disposed(by: bag)
+  /// search.results.bind(to: model, \.results).disposed(by: bag)
   /// ```
   @MainActor
   public func bind<Object: AnyObject & Sendable>(

@@ -5,7 +5,7 @@ import Streams
 ///
 /// ```swift
 /// let authentication = AuthenticationInterceptor(for: [shopURL], store: FileTokenStore(file)) { old in
-///   login.request(.post, "/token", parameters: ["refresh_token": old?.refresh], as: Token.self)
+///   login.request(.post("/token", form: ["refresh_token": old?.refresh]), as: Token.self)
 /// }
 /// ```
 /// A request with a 401 response is sent again with a new token, if its body can be sent again. Only one `refresh` runs
