@@ -11,32 +11,28 @@ public protocol Transport: Sendable {
   /// A cache on disk keeps the responses of different accounts apart, also after a new launch.
   var account: String? { get }
 
-  /// Sends `request`.
+  /// Sends `request`, and reports its progress if there is a closure for it.
   ///
   /// The transport calls `completion` exactly once, on one of its threads, never from within `send` and never on the
   /// main thread. The result is the complete response, or a `NetworkError` of kind `connection`, `unknownHost`,
   /// `timeout`, `tls`, `redirect`, `invalidRequest`, `file` or `cancelled`. `completion` may be called before `send`
   /// has returned. It must not block, because that would delay other requests.
   ///
+  /// It calls `progress` on its thread, one call at a time, before `completion`: at most every 50 ms, and once when
+  /// everything has been transferred.
+  ///
   /// - Returns: A disposable that cancels the request. `completion` then receives `cancelled`, unless another result is
   ///   already on its way.
   func send(
-    _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-  ) -> any Disposable
-
-  /// Sends `request` and reports its progress.
-  ///
-  /// The transport calls `progress` on its thread, one call at a time, before `completion`: at most every 50 ms, and
-  /// once when everything has been transferred. The default implementation reports only once, before a success.
-  func send(
-    _ request: Request, progress: @escaping ProgressHandler,
+    _ request: Request, progress: ProgressHandler?,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable
 
   /// Sends `request` and delivers its response while it arrives, with any status: for endless bodies, or bodies larger
   /// than memory.
   ///
-  /// The transport calls the closures on its thread, one call at a time, in this order. They must not block:
+  /// The transport calls the closures of `receiver` on its thread, one call at a time, in this order. They must not
+  /// block:
   ///
   /// 1. `head`, once, with a response without a body. Redirects that are followed are not delivered.
   /// 2. `chunk`, for each chunk of the body, with its content coding removed. If it returns `pause`, no chunk follows
@@ -51,47 +47,52 @@ public protocol Transport: Sendable {
   /// then receives `cancelled`, and no further chunk follows.
   ///
   /// `progress` is called as in `send`. The default implementation delivers the whole body as one chunk.
-  func stream(
-    _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
-    chunk: @escaping @Sendable (Data) -> BodyFlow,
+  func stream(_ request: Request, progress: ProgressHandler?, receiver: StreamReceiver) -> any StreamControl
+}
+
+/// The closures that receive a response while it arrives.
+public struct StreamReceiver: Sendable {
+  /// The closure that receives the status and the header fields.
+  public let head: @Sendable (Response) -> Void
+  /// The closure that receives each chunk of the body.
+  public let chunk: @Sendable (Data) -> BodyFlow
+  /// The closure that receives the end of the response, or an error.
+  public let completion: @Sendable (Result<Response, NetworkError>) -> Void
+
+  /// Creates a receiver from its closures.
+  public init(
+    head: @escaping @Sendable (Response) -> Void, chunk: @escaping @Sendable (Data) -> BodyFlow,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-  ) -> any StreamControl
+  ) {
+    (self.head, self.chunk, self.completion) = (head, chunk, completion)
+  }
 }
 
 extension Transport {
   /// `nil`.
   public var account: String? { nil }
 
-  /// Sends `request` and reports progress once, before a success: the sizes of the complete bodies.
+  /// Sends `request` without a report of its progress.
   public func send(
-    _ request: Request, progress: @escaping ProgressHandler,
-    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+    _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
-    send(request) { result in
-      if case .success(let response) = result { progress(TransferProgress(of: request, response)) }
-      completion(result)
-    }
+    send(request, progress: nil, completion: completion)
   }
 
   /// Sends `request`, and delivers the head, the whole body as one chunk and the completion together. The result of
   /// `chunk` has no effect.
-  public func stream(
-    _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
-    chunk: @escaping @Sendable (Data) -> BodyFlow,
-    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-  ) -> any StreamControl {
+  public func stream(_ request: Request, progress: ProgressHandler?, receiver: StreamReceiver) -> any StreamControl {
     let control = WholeBody()
     let whole: @Sendable (Result<Response, NetworkError>) -> Void = { [weak control] result in
-      guard case .success(var response) = result else { return completion(result) }
+      guard case .success(var response) = result else { return receiver.completion(result) }
       let body = response.body
       response.body = Data()
-      head(response)
+      receiver.head(response)
       // The closure that received the head may have disposed the control.
-      if !body.isEmpty, control?.sent.isDisposed != true { _ = chunk(body) }
-      completion(.success(response))
+      if !body.isEmpty, control?.sent.isDisposed != true { _ = receiver.chunk(body) }
+      receiver.completion(.success(response))
     }
-    control.sent.setDisposable(
-      progress.map { send(request, progress: $0, completion: whole) } ?? send(request, completion: whole))
+    control.sent.setDisposable(send(request, progress: progress, completion: whole))
     return control
   }
 }

@@ -11,7 +11,8 @@
     init(_ error: NetworkError) { self.error = error }
 
     func send(
-      _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+      _ request: Request, progress: ProgressHandler?,
+      completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) -> any Disposable {
       queue.async { [error] in
         completion(.failure(NetworkError(kind: error.kind, reason: error.reason, request: request)))

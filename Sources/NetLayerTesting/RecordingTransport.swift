@@ -92,17 +92,7 @@ public final class RecordingTransport: Transport {
 
   /// Sends `request`; see `Transport.send`.
   public func send(
-    _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-  ) -> any Disposable {
-    guard !isReplayed(request) else { return replay.send(request, completion: completion) }
-    return base.send(request) { [self] result in
-      record(request, result) { completion($0 ?? result) }
-    }
-  }
-
-  /// Sends `request` and reports its progress; see `Transport.send`.
-  public func send(
-    _ request: Request, progress: @escaping ProgressHandler,
+    _ request: Request, progress: ProgressHandler?,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
     guard !isReplayed(request) else { return replay.send(request, progress: progress, completion: completion) }
@@ -114,30 +104,26 @@ public final class RecordingTransport: Transport {
   /// Sends `request` and delivers its response while it arrives; see `Transport.stream`.
   ///
   /// The whole body is kept in memory for the recording. Do not record endless bodies.
-  public func stream(
-    _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
-    chunk: @escaping @Sendable (Data) -> BodyFlow,
-    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-  ) -> any StreamControl {
-    guard !isReplayed(request) else {
-      return replay.stream(request, progress: progress, head: head, chunk: chunk, completion: completion)
-    }
+  public func stream(_ request: Request, progress: ProgressHandler?, receiver: StreamReceiver) -> any StreamControl {
+    guard !isReplayed(request) else { return replay.stream(request, progress: progress, receiver: receiver) }
     // The body so far. Used only on the transport's thread, which may change.
     let body = Locked(Data())
     return base.stream(
-      request, progress: progress, head: head,
-      chunk: { part in
-        body.withLock { $0.append(part) }
-        return chunk(part)
-      },
-      completion: { [self] result in
-        let whole = result.map { response in
-          var whole = response
-          whole.body = body.withLock { $0 }
-          return whole
-        }
-        record(request, whole) { completion($0 ?? result) }
-      })
+      request, progress: progress,
+      receiver: StreamReceiver(
+        head: receiver.head,
+        chunk: { part in
+          body.withLock { $0.append(part) }
+          return receiver.chunk(part)
+        },
+        completion: { [self] result in
+          let whole = result.map { response in
+            var whole = response
+            whole.body = body.withLock { $0 }
+            return whole
+          }
+          record(request, whole) { receiver.completion($0 ?? result) }
+        }))
   }
 
   /// Records a result on a separate queue, because the disk must not delay the transport. Calls `then` when the line is

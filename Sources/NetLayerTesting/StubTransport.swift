@@ -61,29 +61,18 @@ public final class StubTransport: SocketTransport {
   /// The requests that their callers cancelled before the result, in order.
   public var cancelled: [Request] { log.withLock { $0.cancelled } }
 
-  /// Responds to `request`; see `Transport.send`.
-  public func send(
-    _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-  ) -> any Disposable {
-    start(request, nil, nil, completion)
-  }
-
-  /// Responds to `request` and reports the progress of the stubbed response, or its size at the end. See
+  /// Responds to `request`, and reports the progress of the stubbed response, or its size at the end. See
   /// `Transport.send`.
   public func send(
-    _ request: Request, progress: @escaping ProgressHandler,
+    _ request: Request, progress: ProgressHandler?,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
     start(request, progress, nil, completion)
   }
 
   /// Responds to `request` chunk by chunk; see `Transport.stream`. A response without chunks is delivered as one chunk.
-  public func stream(
-    _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
-    chunk: @escaping @Sendable (Data) -> BodyFlow,
-    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-  ) -> any StreamControl {
-    start(request, progress, ResponseReceiver(head: head, chunk: chunk), completion)
+  public func stream(_ request: Request, progress: ProgressHandler?, receiver: StreamReceiver) -> any StreamControl {
+    start(request, progress, ResponseReceiver(head: receiver.head, chunk: receiver.chunk), receiver.completion)
   }
 
   private func start(

@@ -13,7 +13,8 @@ final class NetworkTests: XCTestCase {
   func test_row_3_16_cancelledRequest_isCountedOutImmediately() {
     struct Deaf: Transport {
       func send(
-        _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+        _ request: Request, progress: ProgressHandler?,
+        completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
       ) -> any Disposable { Disposables.create() }
     }
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: Deaf()))

@@ -8,8 +8,12 @@ package struct PlainTransport: Transport {
   package init(_ base: any Transport) { self.base = base }
 
   package func send(
-    _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+    _ request: Request, progress: ProgressHandler?,
+    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
-    base.send(request, completion: completion)
+    base.send(request) { result in
+      if case .success(let response) = result { progress?(TransferProgress(of: request, response)) }
+      completion(result)
+    }
   }
 }

@@ -70,11 +70,13 @@ private final class Download: @unchecked Sendable {
     var request = request
     request.destination = nil
     let control = transport.stream(
-      request, progress: progress, head: { self.isSuccess = $0.isSuccess }, chunk: buffer.push,
-      completion: { result in
-        self.ending = result
-        self.buffer.finish(nil)
-      })
+      request, progress: progress,
+      receiver: StreamReceiver(
+        head: { self.isSuccess = $0.isSuccess }, chunk: buffer.push,
+        completion: { result in
+          self.ending = result
+          self.buffer.finish(nil)
+        }))
     buffer.attach(control)
     sent.setDisposable(control)
   }

@@ -77,14 +77,7 @@
 
     /// Sends `request`; see `Transport.send`. Safe from any thread.
     public func send(
-      _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-    ) -> any Disposable {
-      submit(CurlTransfer(request, loop: loop, completion: completion))
-    }
-
-    /// Sends `request` and reports its progress; see `Transport.send`. Safe from any thread.
-    public func send(
-      _ request: Request, progress: @escaping ProgressHandler,
+      _ request: Request, progress: ProgressHandler?,
       completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) -> any Disposable {
       submit(CurlTransfer(request, loop: loop, progress: progress, completion: completion))
@@ -95,15 +88,12 @@
     /// Chunks have at most 64 KB of decoded content, and none arrives during a pause. During a pause, libcurl buffers
     /// at most one more chunk of coded bytes over HTTP/1.1. Over HTTP/2, other requests share the connection, so it
     /// buffers as much as the stream's window allows the server to send: up to 32 MB, depending on its version.
-    public func stream(
-      _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
-      chunk: @escaping @Sendable (Data) -> BodyFlow,
-      completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-    ) -> any StreamControl {
+    public func stream(_ request: Request, progress: ProgressHandler?, receiver: StreamReceiver) -> any StreamControl {
       submit(
         CurlTransfer(
-          request, loop: loop, progress: progress, receiver: ResponseReceiver(head: head, chunk: chunk),
-          completion: completion))
+          request, loop: loop, progress: progress,
+          receiver: ResponseReceiver(head: receiver.head, chunk: receiver.chunk),
+          completion: receiver.completion))
     }
 
     private func submit(_ transfer: CurlTransfer) -> CurlTransfer {

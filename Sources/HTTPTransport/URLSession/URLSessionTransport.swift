@@ -45,14 +45,7 @@
 
     /// Sends `request`; see `Transport.send`. Safe from any thread.
     public func send(
-      _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-    ) -> any Disposable {
-      submit(SessionTransfer(request, core: core, completion: completion))
-    }
-
-    /// Sends `request` and reports its progress; see `Transport.send`. Safe from any thread.
-    public func send(
-      _ request: Request, progress: @escaping ProgressHandler,
+      _ request: Request, progress: ProgressHandler?,
       completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) -> any Disposable {
       submit(SessionTransfer(request, core: core, progress: progress, completion: completion))
@@ -62,15 +55,12 @@
     ///
     /// On Linux, a pause does not reach the socket, because a suspended task would start over. Data that arrives
     /// meanwhile is buffered, and the request fails with `tooLarge` if the buffer exceeds `maxBodySize` bytes.
-    public func stream(
-      _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
-      chunk: @escaping @Sendable (Data) -> BodyFlow,
-      completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-    ) -> any StreamControl {
+    public func stream(_ request: Request, progress: ProgressHandler?, receiver: StreamReceiver) -> any StreamControl {
       submit(
         SessionTransfer(
-          request, core: core, progress: progress, receiver: ResponseReceiver(head: head, chunk: chunk),
-          completion: completion))
+          request, core: core, progress: progress,
+          receiver: ResponseReceiver(head: receiver.head, chunk: receiver.chunk),
+          completion: receiver.completion))
     }
 
     private func submit(_ transfer: SessionTransfer) -> any StreamControl {

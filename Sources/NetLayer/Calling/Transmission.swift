@@ -90,10 +90,8 @@ final class Transmission: Disposable {
     let progress: ProgressHandler? = progress == nil ? nil : { @Sendable [self] in add(.progress($0)) }
     if let destination = request.destination {
       hold(transport.download(request, to: destination, progress: progress, completion: completion))
-    } else if let progress {
-      hold(transport.send(request, progress: progress, completion: completion))
     } else {
-      hold(transport.send(request, completion: completion))
+      hold(transport.send(request, progress: progress, completion: completion))
     }
   }
 
@@ -102,22 +100,23 @@ final class Transmission: Disposable {
     hold(Disposables.create { buffer.cancel() })
     let control = network.transport.stream(
       request, progress: nil,
-      head: { [self] response in
-        var response = response
-        response.context[BodyReader.self] = BodyReader(buffer)
-        add(.response(response), handsOver: true)
-      }, chunk: buffer.push,
-      completion: { [self] result in
-        countOut()
-        let metrics = result.metrics
-        if let metrics { request.context[MetricsHandler.self]?(metrics) }
-        switch result {
-        case .success(let response): buffer.finish(nil, metrics, trailers: response.trailers)
-        case .failure(let error):
-          buffer.finish(error, metrics)
-          add(.failure(error))
-        }
-      })
+      receiver: StreamReceiver(
+        head: { [self] response in
+          var response = response
+          response.context[BodyReader.self] = BodyReader(buffer)
+          add(.response(response), handsOver: true)
+        }, chunk: buffer.push,
+        completion: { [self] result in
+          countOut()
+          let metrics = result.metrics
+          if let metrics { request.context[MetricsHandler.self]?(metrics) }
+          switch result {
+          case .success(let response): buffer.finish(nil, metrics, trailers: response.trailers)
+          case .failure(let error):
+            buffer.finish(error, metrics)
+            add(.failure(error))
+          }
+        }))
     buffer.attach(control)
   }
 

@@ -95,11 +95,12 @@
       let control = transport.stream(
         Request(url: endless.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), total: .seconds(40))),
         progress: nil,
-        head: { _ in },
-        chunk: { _ in
-          if size.next() == 1 { begun.fulfill() }
-          return .continue
-        }, completion: { end.value = $0 })
+        receiver: StreamReceiver(
+          head: { _ in },
+          chunk: { _ in
+            if size.next() == 1 { begun.fulfill() }
+            return .continue
+          }, completion: { end.value = $0 }))
       control.resume()
       wait(for: [begun], timeout: 20)
       for _ in 0..<3 {

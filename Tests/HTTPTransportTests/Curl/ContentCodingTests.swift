@@ -187,22 +187,23 @@
       let stream = transport.stream(
         Request(url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), total: .seconds(60))),
         progress: nil,
-        head: { _ in },
-        chunk: { chunk in
-          let count = pieces.withLock { pieces in
-            pieces.largest = Swift.max(pieces.largest, chunk.count)
-            pieces.count += 1
-            if pieces.isPaused { pieces.duringPause += 1 }
-            pieces.isPaused = true
-            return pieces.count
-          }
-          if count == 500 { enough.fulfill() }
-          resumer.async {
-            pieces.withLock { $0.isPaused = false }
-            control.withLock { $0 }?.resume()
-          }
-          return .pause
-        }, completion: { _ in ended.fulfill() })
+        receiver: StreamReceiver(
+          head: { _ in },
+          chunk: { chunk in
+            let count = pieces.withLock { pieces in
+              pieces.largest = Swift.max(pieces.largest, chunk.count)
+              pieces.count += 1
+              if pieces.isPaused { pieces.duringPause += 1 }
+              pieces.isPaused = true
+              return pieces.count
+            }
+            if count == 500 { enough.fulfill() }
+            resumer.async {
+              pieces.withLock { $0.isPaused = false }
+              control.withLock { $0 }?.resume()
+            }
+            return .pause
+          }, completion: { _ in ended.fulfill() }))
       control.withLock { $0 = stream }
       stream.resume()
       wait(for: [enough], timeout: 60)
@@ -226,16 +227,18 @@
       let ended = expectation(description: "ended")
       let outcome = Locked<Result<NetLayer.Response, NetworkError>?>(nil)
       let stream = transport.stream(
-        Request(url: server.url("/")), progress: nil, head: { _ in },
-        chunk: { chunk in
-          total.withLock { $0 += chunk.count }
-          DispatchQueue.global().async { control.withLock { $0 }?.resume() }
-          return .pause
-        },
-        completion: { result in
-          outcome.withLock { $0 = result }
-          ended.fulfill()
-        })
+        Request(url: server.url("/")), progress: nil,
+        receiver: StreamReceiver(
+          head: { _ in },
+          chunk: { chunk in
+            total.withLock { $0 += chunk.count }
+            DispatchQueue.global().async { control.withLock { $0 }?.resume() }
+            return .pause
+          },
+          completion: { result in
+            outcome.withLock { $0 = result }
+            ended.fulfill()
+          }))
       control.withLock { $0 = stream }
       stream.resume()
       wait(for: [ended], timeout: 60)

@@ -57,19 +57,20 @@
       let stream = transport.stream(
         Request(url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(0.2), total: .seconds(60))),
         progress: nil,
-        head: { _ in },
-        chunk: { chunk in
-          let isFirst = seen.withLock { seen in
-            seen.count += chunk.count
-            return seen.count == chunk.count
-          }
-          if isFirst { isPaused.fulfill() }
-          return isFirst ? .pause : .continue
-        },
-        completion: { result in
-          seen.withLock { $0.outcome = result }
-          ended.fulfill()
-        })
+        receiver: StreamReceiver(
+          head: { _ in },
+          chunk: { chunk in
+            let isFirst = seen.withLock { seen in
+              seen.count += chunk.count
+              return seen.count == chunk.count
+            }
+            if isFirst { isPaused.fulfill() }
+            return isFirst ? .pause : .continue
+          },
+          completion: { result in
+            seen.withLock { $0.outcome = result }
+            ended.fulfill()
+          }))
       wait(for: [isPaused], timeout: 20)
       // The pause ends while the loop is busy, after more time than the limit has passed since the last byte.
       _ = transport.send(Request(url: server.url("/text"))) { _ in

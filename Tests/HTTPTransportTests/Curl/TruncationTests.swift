@@ -106,11 +106,13 @@
                 case .stream:
                   let body = Locked(Data())
                   _ = transport.stream(
-                    request, progress: nil, head: { _ in },
-                    chunk: { chunk in
-                      body.withLock { $0 += chunk }
-                      return .continue
-                    }, completion: { check($0.map { _ in body.withLock { $0 } }) })
+                    request, progress: nil,
+                    receiver: StreamReceiver(
+                      head: { _ in },
+                      chunk: { chunk in
+                        body.withLock { $0 += chunk }
+                        return .continue
+                      }, completion: { check($0.map { _ in body.withLock { $0 } }) }))
                 case .file:
                   let file = folder.appending(path: "\(index)-\(offset)-\(reset)")
                   _ = transport.download(request, to: file, progress: nil) { result in

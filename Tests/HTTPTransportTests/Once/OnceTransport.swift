@@ -21,11 +21,12 @@ final class OnceTransport: Transport {
   var problems: [String] { state.withLock { $0.problems } }
 
   func send(
-    _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+    _ request: Request, progress: ProgressHandler?,
+    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
     state.withLock { $0.open += 1 }
     let ends = Locked(0)
-    return transport.send(request) { [self] result in
+    return transport.send(request, progress: progress) { [self] result in
       let isFirst = ends.withLock { ends in
         ends += 1
         return ends == 1

@@ -26,17 +26,19 @@ final class StubStreamTests: XCTestCase {
     let (log, scheduler) = (log, scheduler)
     @Sendable func note(_ event: String) { log.append("\(scheduler.clock) \(event)") }
     return transport.stream(
-      Request(url: url), progress: nil, head: { note("head \($0.status)") },
-      chunk: { data in
-        note(String(decoding: data, as: UTF8.self))
-        return answer(data)
-      },
-      completion: { result in
-        switch result {
-        case .success(let response): note("end \(response.status) \(response.body.count)")
-        case .failure(let error): note("\(error.kind)")
-        }
-      })
+      Request(url: url), progress: nil,
+      receiver: StreamReceiver(
+        head: { note("head \($0.status)") },
+        chunk: { data in
+          note(String(decoding: data, as: UTF8.self))
+          return answer(data)
+        },
+        completion: { result in
+          switch result {
+          case .success(let response): note("end \(response.status) \(response.body.count)")
+          case .failure(let error): note("\(error.kind)")
+          }
+        }))
   }
 
   private func stub(_ answer: StubTransport.StubbedResponse) -> StubTransport {

@@ -272,31 +272,32 @@ final class PendingStream: Sendable {
   ) -> any StreamControl {
     transport.stream(
       request, progress: nil,
-      head: { [self] head in
-        state.withLock { state in
-          state.order.append("head")
-          state.heads.append(head)
-          if Thread.isMainThread { state.isOnMain = true }
-        }
-        onHead()
-      },
-      chunk: { [self] data in
-        state.withLock { state in
-          if state.order.last != "chunk" { state.order.append("chunk") }
-          state.body.append(data)
-          state.chunks += 1
-        }
-        return answer(data)
-      },
-      completion: { [self] outcome in
-        state.withLock { state in
-          state.order.append("completion")
-          state.outcomes.append(outcome)
-          state.end = .now
-          if Thread.isMainThread { state.isOnMain = true }
-        }
-        completed.fulfill()
-      })
+      receiver: StreamReceiver(
+        head: { [self] head in
+          state.withLock { state in
+            state.order.append("head")
+            state.heads.append(head)
+            if Thread.isMainThread { state.isOnMain = true }
+          }
+          onHead()
+        },
+        chunk: { [self] data in
+          state.withLock { state in
+            if state.order.last != "chunk" { state.order.append("chunk") }
+            state.body.append(data)
+            state.chunks += 1
+          }
+          return answer(data)
+        },
+        completion: { [self] outcome in
+          state.withLock { state in
+            state.order.append("completion")
+            state.outcomes.append(outcome)
+            state.end = .now
+            if Thread.isMainThread { state.isOnMain = true }
+          }
+          completed.fulfill()
+        }))
   }
 
   /// The events in order; consecutive chunks count as one.

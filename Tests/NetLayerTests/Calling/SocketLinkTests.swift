@@ -68,7 +68,8 @@ final class SocketLinkTests: XCTestCase {
     let end: Result<SocketClose, NetworkError>?
 
     func send(
-      _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+      _ request: Request, progress: ProgressHandler?,
+      completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) -> any Disposable { Disposables.create() }
 
     func connect(_ request: Request, options: WebSocketOptions, receiver: SocketReceiver) -> any SocketControl {

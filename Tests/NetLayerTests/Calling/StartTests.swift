@@ -93,7 +93,8 @@ final class StartTests: XCTestCase {
     /// A transport that violates its contract: it completes on the main queue, which is blocked.
     struct OnMain: Transport {
       func send(
-        _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+        _ request: Request, progress: ProgressHandler?,
+        completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
       ) -> any Disposable {
         DispatchQueue.main.async { completion(.success(Response(request: request))) }
         return Disposables.create()

@@ -56,18 +56,15 @@ final class ScriptedStream: Transport {
 
   var pendingCalls: [PendingCall] { state.withLock { $0 } }
 
-  func stream(
-    _ request: Request, progress: ProgressHandler?, head: @escaping @Sendable (Response) -> Void,
-    chunk: @escaping @Sendable (Data) -> BodyFlow,
-    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-  ) -> any StreamControl {
-    let pending = PendingCall(request, head, chunk, completion)
+  func stream(_ request: Request, progress: ProgressHandler?, receiver: StreamReceiver) -> any StreamControl {
+    let pending = PendingCall(request, receiver.head, receiver.chunk, receiver.completion)
     state.withLock { $0.append(pending) }
     return pending
   }
 
   func send(
-    _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+    _ request: Request, progress: ProgressHandler?,
+    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
     completion(.failure(NetworkError(kind: .other, reason: "only streams", request: request)))
     return Disposables.create()

@@ -12,7 +12,8 @@ struct AtOnce: Transport {
   static let body = Data(#"{"code":200,"message":"ok","data":{"id":7,"name":"Ada"}}"#.utf8)
 
   func send(
-    _ request: Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+    _ request: Request, progress: ProgressHandler?,
+    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
     completion(.success(Response(request: request, body: Self.body)))
     return Disposables.create()

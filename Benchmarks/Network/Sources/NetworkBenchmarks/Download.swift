@@ -90,11 +90,13 @@ import Synchronization
       let count = Mutex(0)
       let done = DispatchSemaphore(value: 0)
       _ = transport.stream(
-        Request(url: url), progress: nil, head: { _ in },
-        chunk: { chunk in
-          count.withLock { $0 += chunk.count }
-          return .continue
-        }, completion: { _ in done.signal() })
+        Request(url: url), progress: nil,
+        receiver: StreamReceiver(
+          head: { _ in },
+          chunk: { chunk in
+            count.withLock { $0 += chunk.count }
+            return .continue
+          }, completion: { _ in done.signal() }))
       done.wait()
       return count.withLock { $0 } == size
     }

@@ -30,8 +30,9 @@ final class CacheAccountTests: XCTestCase {
     let base: StubTransport
 
     func send(
-      _ request: HTTPTransport.Request, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
-    ) -> any Disposable { base.send(request, completion: completion) }
+      _ request: HTTPTransport.Request, progress: ProgressHandler?,
+      completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+    ) -> any Disposable { base.send(request, progress: progress, completion: completion) }
   }
 
   private static func counting(_ name: String) -> StubTransport {
