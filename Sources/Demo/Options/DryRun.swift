@@ -16,9 +16,8 @@ struct DryRun: Interceptor {
   static func run(_ endpoint: some Endpoint, _ network: Network, _ console: Console) -> Int32 {
     do {
       _ = try network.with { $0.interceptors = [DryRun(console: console)] }.wait(for: endpoint)
-    } catch let error as NetworkError where error.kind == .cancelled {
-      return 0
     } catch {
+      if error.kind == .cancelled { return 0 }
       console.complain(Problem(error).text)
     }
     return 1

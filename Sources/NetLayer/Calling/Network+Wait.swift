@@ -12,13 +12,13 @@ extension Network {
   ///
   /// - Throws: The call's `NetworkError`; `invalidRequest` immediately if the thread would wait for itself.
   @available(*, noasync, message: "await request(_:).value instead")
-  public func wait<E: Endpoint>(for endpoint: E) throws -> E.Output {
+  public func wait<E: Endpoint>(for endpoint: E) throws(NetworkError) -> E.Output {
     try waiting(for: CallContent(endpoint)) { $0.request(endpoint) as Single<E.Output> }
   }
 
   private func waiting<Result: Sendable>(
     for endpoint: CallContent, _ call: (Network) -> Single<Result>
-  ) throws -> Result {
+  ) throws(NetworkError) -> Result {
     guard !SynchronousCall.isInside else {
       throw reading.error(
         .invalidRequest, "a blocking call inside the callback of another one would deadlock; use request(_:)")
@@ -31,8 +31,12 @@ extension Network {
     let total = endpoint.timeout ?? backend.timeouts.total
     // Without the comparison, the sum of a limit of many years could exceed the range of `Duration`.
     let limit = total.flatMap { $0 < .seconds(1_000_000_000) ? $0 + .seconds(1) : nil }
-    let results = try BlockingWait.elements(
-      of: call(own).asObservable(), within: limit)
+    let results: [Result]?
+    do {
+      results = try BlockingWait.elements(of: call(own).asObservable(), within: limit)
+    } catch {
+      throw NetworkError.wrapping(error)
+    }
     guard let result = results?.first else {
       throw reading.error(
         .timeout, "no result arrived; its delivery may require this blocked thread, so use request(_:)")

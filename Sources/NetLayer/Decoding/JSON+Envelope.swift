@@ -128,7 +128,7 @@ extension JSON {
   private var rules: EnvelopeRules { reading.envelope }
 
   /// Checks the code of the envelope. `rules` is a reference, because an envelope is copied member by member.
-  func judge(by rules: EnvelopeRules) throws {
+  func judge(by rules: EnvelopeRules) throws(NetworkError) {
     if rules.value.isNone { return }
     let remedy = "; for an API without envelopes, set envelope: .none"
     guard kind == .object else {

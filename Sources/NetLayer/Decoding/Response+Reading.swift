@@ -6,7 +6,7 @@ extension Response {
   /// The byte order mark takes precedence and is not part of the text (WHATWG Encoding, "decode").
   ///
   /// - Throws: `NetworkError` of kind `parse` if the charset is unknown or the bytes are invalid in it.
-  public func text() throws -> String {
+  public func text() throws(NetworkError) -> String {
     if let (name, encoding, length) = mark { return try text(body.dropFirst(length), encoding, name) }
     guard let name = charset, !name.isEmpty else { return try text(body, .utf8, "utf-8") }
     guard let encoding = Self.encodings[name] else {
@@ -15,7 +15,7 @@ extension Response {
     return try text(body, encoding, name)
   }
 
-  private func text(_ bytes: Data, _ encoding: String.Encoding, _ name: String) throws -> String {
+  private func text(_ bytes: Data, _ encoding: String.Encoding, _ name: String) throws(NetworkError) -> String {
     let text = encoding == .utf8 ? String(validating: bytes, as: UTF8.self) : String(bytes, in: encoding)
     guard let text else {
       // Zeros are valid text in every charset, so if they fail, the decoder is missing.
@@ -33,30 +33,32 @@ extension Response {
   ///
   /// - Throws: `NetworkError` of kind `parse` for an empty body, for HTML, and for malformed JSON. For malformed JSON,
   ///   the reason contains the offset, and the underlying error is a `JSONError`.
-  public func json() throws -> JSON { try json(carrying: reading.with(response: self)) }
+  public func json() throws(NetworkError) -> JSON { try json(carrying: reading.with(response: self)) }
 
-  func json(carrying context: ResponseContext) throws -> JSON {
+  func json(carrying context: ResponseContext) throws(NetworkError) -> JSON {
     do {
       return try JSON(body, carrying: context)
-    } catch let error as JSONError {
-      throw parseFailure(error.complaint(about: body, headers: headers, status: status), underlying: error)
+    } catch {
+      let complaint = (error as? JSONError)?.complaint(about: body, headers: headers, status: status) ?? "\(error)"
+      throw parseFailure(complaint, underlying: error)
     }
   }
 
   /// Parses the body as JSON after checking the HTTP status, then checks the code in the backend's envelope.
   ///
   /// - Throws: `NetworkError` of kind `status`, `business` or `parse`.
-  public func common() throws -> JSON { try checked(by: nil) }
+  public func common() throws(NetworkError) -> JSON { try checked(by: nil) }
 
   /// The same with `envelope` instead of the backend's.
-  public func common(_ envelope: Envelope) throws -> JSON { try checked(by: envelope) }
+  public func common(_ envelope: Envelope) throws(NetworkError) -> JSON { try checked(by: envelope) }
 
-  private func checked(by envelope: Envelope?) throws -> JSON {
+  private func checked(by envelope: Envelope?) throws(NetworkError) -> JSON {
     let context = reading.with(response: self, isAccepted: true, by: envelope)
     let rules = context.envelope
     try validate(by: rules)
-    if body.isEmpty, rules.value.isNone { return try JSON(Data("null".utf8), carrying: context) }
-    let json = try json(carrying: context)
+    var response = self
+    if body.isEmpty, rules.value.isNone { response.body = Data("null".utf8) }
+    let json = try response.json(carrying: context)
     try json.judge(by: rules)
     return json
   }
@@ -135,13 +137,13 @@ extension Response {
   ///
   /// - Throws: `NetworkError` of kind `status` with the status as its code and the server's message, if the body has
   ///   one. See `Envelope.errorMessages`.
-  public func validated() throws -> Response {
+  public func validated() throws(NetworkError) -> Response {
     try validate(by: reading.envelope)
     return self
   }
 
   /// Throws if the status is not a success. Before this check, a 404 is not an error.
-  func validate(by rules: EnvelopeRules) throws {
+  func validate(by rules: EnvelopeRules) throws(NetworkError) {
     if !isSuccess { throw statusFailure(in: rules.value) }
   }
 
