@@ -56,6 +56,9 @@ public struct Backend: Sendable {
   public var timeouts: Request.Timeouts
   /// The transport options of every request: redirects, priority and cookies.
   public var options: Request.Options
+  /// The clock of all times: of interceptors, limits of calls, reconnections, downloads, and the cache. A test sets a
+  /// `TestScheduler` once, and nothing waits in real time. The transport has its own clock.
+  public var clock: any SchedulerType
   /// The scheduler that parses and maps responses, which keeps that work off the transport's thread and the main
   /// thread. The default is a concurrent global queue.
   public var mapping: any ImmediateSchedulerType
@@ -77,6 +80,7 @@ public struct Backend: Sendable {
     encoder: JSONParameterEncoder = .default, bodyEncoding: any ParameterEncoder = .json,
     messages: NetworkError.Messages = .localized, transport: (any Transport)? = nil,
     timeouts: Request.Timeouts = Request.Timeouts(), options: Request.Options = Request.Options(),
+    clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
     mapping: any ImmediateSchedulerType = ConcurrentDispatchQueueScheduler(qos: .userInitiated),
     delivery: (any ImmediateSchedulerType)? = nil, signer: (any Signer)? = nil,
     interceptors: [any Interceptor] = [], onError: (@Sendable (NetworkError) -> Void)? = nil,
@@ -96,6 +100,7 @@ public struct Backend: Sendable {
     transportNumber = TransportNumbers.number(of: transport)
     self.timeouts = timeouts
     self.options = options
+    self.clock = clock
     self.mapping = mapping
     self.delivery = delivery
     self.signer = signer

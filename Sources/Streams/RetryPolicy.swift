@@ -19,8 +19,10 @@ public struct RetryPolicy: Sendable {
   public var generator: Generator
   /// A closure that returns whether to retry after an error.
   public var shouldRetry: @Sendable (any Error) -> Bool
-  /// The scheduler that times the delays.
-  public var scheduler: any SchedulerType
+  /// The scheduler that times the delays; `nil`, the default, for a concurrent queue, or the clock of a network's backend.
+  public var scheduler: (any SchedulerType)?
+  /// The scheduler, if it is not given from outside.
+  package var timer: any SchedulerType { scheduler ?? ConcurrentDispatchQueueScheduler(qos: .utility) }
 
   /// Creates a policy: by default, three attempts with delays of up to 0.5 s and 1 s.
   ///
@@ -29,7 +31,7 @@ public struct RetryPolicy: Sendable {
     attempts: Int = 3, initialDelay: Duration = .milliseconds(500), multiplier: Double = 2,
     maximumDelay: Duration = .seconds(30), generator: @escaping Generator = { Double.random(in: $0) },
     shouldRetry: @escaping @Sendable (any Error) -> Bool = { _ in true },
-    scheduler: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
+    scheduler: (any SchedulerType)? = nil
   ) {
     self.attempts = attempts
     self.initialDelay = initialDelay

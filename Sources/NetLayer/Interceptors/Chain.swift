@@ -22,6 +22,9 @@ public struct Chain: Sendable {
   /// Returns the account with which the rest of the chain will authenticate `request`, or `nil` for none.
   func account(of request: Request) -> String? { network.interceptors[place...].account(of: request) }
 
+  /// The backend's clock, with which an interceptor measures times and schedules delays.
+  public var clock: any SchedulerType { network.backend.clock }
+
   /// The scheduler on which an interceptor emits its own responses.
   var mapping: any ImmediateSchedulerType { network.backend.mapping }
 }

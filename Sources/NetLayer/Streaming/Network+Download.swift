@@ -21,14 +21,11 @@ extension Network {
   ///   - destination: The file, in an existing directory. An existing file is replaced at the end.
   ///   - sha256: The expected digest of the file, 32 bytes. A different digest is an error of kind `file`, and the
   ///     bytes are removed.
-  ///   - clock: The scheduler that measures the transfer rate.
   ///   - endpoint: A closure that returns the endpoint to call, at each subscription.
   public func download(
-    to destination: URL, sha256: Data? = nil,
-    clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
-    _ endpoint: @escaping @Sendable () throws -> any Endpoint
+    to destination: URL, sha256: Data? = nil, _ endpoint: @escaping @Sendable () throws -> any Endpoint
   ) -> Observable<TransferEvent<URL>> {
-    Observable<TransferEvent<URL>>.using {
+    Observable<TransferEvent<URL>>.using { [clock = backend.clock] in
       ResumableDownload(try PartialFile(resuming: destination), sha256: sha256, clock: clock)
     } observableFactory: { writer in
       // Release the file before the downstream receives the error, because a retry resumes the file immediately.
@@ -43,11 +40,10 @@ extension Network {
   /// network.download(.get("/file.zip"), to: file)
   /// ```
   public func download(
-    _ endpoint: some Endpoint, to destination: URL, sha256: Data? = nil,
-    clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
+    _ endpoint: some Endpoint, to destination: URL, sha256: Data? = nil
   ) -> Observable<TransferEvent<URL>> {
     let call = Call<Response>(CallContent(endpoint))
-    return download(to: destination, sha256: sha256, clock: clock) { call }
+    return download(to: destination, sha256: sha256) { call }
   }
 
   private func attempt(

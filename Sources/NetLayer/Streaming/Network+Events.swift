@@ -72,10 +72,11 @@ extension Network {
     _ onReconnect: (@Sendable (NetworkError?, Duration) -> Void)?
   ) -> Observable<ReceivedEvent> {
     let once = reconnect == nil && !endpoint.method.isIdempotent
-    let reconnect =
+    var reconnect =
       reconnect
       ?? RetryPolicy(attempts: once ? 1 : .max, initialDelay: .seconds(3), maximumDelay: .seconds(60))
-    let events = Observable<ReceivedEvent>.deferred {
+    reconnect.scheduler = reconnect.scheduler ?? backend.clock
+    let events = Observable<ReceivedEvent>.deferred { [reconnect] in
       let session = EventSession(lastEventID)
       if once {
         let connection = self.connection(endpoint, session, reconnect)
@@ -94,7 +95,7 @@ extension Network {
               throw error is EventSession.Ended ? session.ended : error
             }
             onReconnect?(error is EventSession.Ended ? nil : NetworkError.wrapping(error), pause)
-            return Observable<Int>.timer(pause, scheduler: reconnect.scheduler)
+            return Observable<Int>.timer(pause, scheduler: reconnect.timer)
           }
         }
     }
@@ -111,7 +112,7 @@ extension Network {
       if !id.isEmpty, !id.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) { call.headers["Last-Event-ID"] = id }
       if call.headers["Cache-Control"] == nil { call.headers["Cache-Control"] = "no-store" }
       self.avoidHTTP2(&call)
-      return self.bodies(call, accept: "text/event-stream", mayBeSilent: true, patience: reconnect.scheduler).flatMap {
+      return self.bodies(call, accept: "text/event-stream", mayBeSilent: true, patience: reconnect.timer).flatMap {
         streamed -> Observable<ReceivedEvent> in
         guard try session.opens(streamed.response) else { return .empty() }
         return Observable(push: { subscription, next in
@@ -230,7 +231,7 @@ private final class EventSession: Sendable {
     let isRestart = hasOpened && known.kind == .status && (known.code == 429 || (500...599).contains(known.code))
     guard error is Ended || known.kind.isTransient || isRestart else { return nil }
     guard let pause = policy.delay(after: error, attempt: attempt) else { return nil }
-    let busy = known.response.flatMap { RetryAfter($0.headers, now: policy.scheduler.now)?.pause }
+    let busy = known.response.flatMap { RetryAfter($0.headers, now: policy.timer.now)?.pause }
     return max(pause, min(max(asked ?? .zero, busy ?? .zero), Self.longestPause))
   }
 }

@@ -131,7 +131,7 @@ public final class WebSocketSession: Sendable {
       errors.flatMap { error in
         guard let pause = count.pause(after: error) else { throw error }
         happenings.onNext(.reconnecting(after: pause, NetworkError.wrapping(error)))
-        return Observable<Int>.timer(pause, scheduler: policy.scheduler)
+        return Observable<Int>.timer(pause, scheduler: policy.timer)
       }
     }
   }
@@ -178,6 +178,8 @@ extension Network {
     onOpen: (@Sendable (WebSocket) -> Completable)? = nil
   ) -> WebSocketSession {
     let call = CallContent(endpoint)
+    var reconnect = reconnect
+    if let policy = reconnect { reconnect?.scheduler = policy.scheduler ?? backend.clock }
     return WebSocketSession(openSocket(call, options), reading, reconnect, onOpen)
   }
 }
@@ -201,7 +203,7 @@ private final class ReconnectCount: Sendable {
   init(_ policy: RetryPolicy?) { self.policy = policy }
 
   func noteOpening() {
-    let now = policy?.scheduler.uptime
+    let now = policy?.timer.uptime
     state.withLock { state in
       state.hasOpened = true
       state.openedAt = now
@@ -213,7 +215,7 @@ private final class ReconnectCount: Sendable {
   /// Returns the delay before the next connection, or `nil` if there is none.
   func pause(after error: any Error) -> Duration? {
     guard let policy else { return nil }
-    let now = policy.scheduler.uptime
+    let now = policy.timer.uptime
     let (attempt, hasOpened) = state.withLock { state in
       if let openedAt = state.openedAt.take(), now - openedAt >= policy.maximumDelay { state.attempt = 0 }
       state.attempt += 1
@@ -226,7 +228,7 @@ private final class ReconnectCount: Sendable {
     guard known.kind.isTransient || isRestart || isTransientClose,
       let pause = policy.delay(after: error, attempt: attempt)
     else { return nil }
-    let asked = known.response.flatMap { RetryAfter($0.headers, now: policy.scheduler.now)?.pause }
+    let asked = known.response.flatMap { RetryAfter($0.headers, now: policy.timer.now)?.pause }
     return max(pause, min(asked ?? .zero, Self.longestPause))
   }
 }

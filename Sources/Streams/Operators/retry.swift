@@ -53,7 +53,7 @@ extension ObservableType {
           guard let error, let delay = policy.delay(after: error, attempt: made.value) else {
             return subscription.finish(error)
           }
-          pause.arm { policy.scheduler.scheduleRelative(delay) { loop.next() } }
+          pause.arm { policy.timer.scheduleRelative(delay) { loop.next() } }
         })
       loop.next()
     })

@@ -74,7 +74,7 @@ final class GettingStartedSamples: XCTestCase {
     let scheduler = TestScheduler(resolution: .milliseconds(100))
     let stub = StubTransport(on: scheduler) { .json(#"{"name":"\#($0.url.lastPathComponent)","public_repos":1}"#) }
     let github = Network(
-      Backend(baseURL: githubURL, decoder: .snakeCase, transport: stub, mapping: scheduler))
+      Backend(baseURL: githubURL, decoder: .snakeCase, transport: stub, clock: scheduler, mapping: scheduler))
     let typed = scheduler.hot("-ab------c-").asObservable()
     let names =
       typed

@@ -85,11 +85,11 @@ final class TutorialSamples: XCTestCase {
     let busy = StubTransport.StubbedResponse.json("", status: 503)
     let stub = StubTransport(
       [.init(.get, "/weather", .sequence([busy, busy, .json(#"{"name":"南京","degrees":21.5}"#)]))], on: time)
-    let policy = RetryPolicy(generator: { $0.upperBound }, scheduler: time)
+    let policy = RetryPolicy(generator: { $0.upperBound })
     let client = WeatherClient(
       network: Network(
         Backend(
-          baseURL: weatherURL, transport: stub, mapping: time,
+          baseURL: weatherURL, transport: stub, clock: time, mapping: time,
           interceptors: [RetryInterceptor(policy: policy)])))
 
     let observer = time.createObserver(City.self)

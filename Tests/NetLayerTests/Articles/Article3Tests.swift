@@ -40,7 +40,8 @@ final class Article3Tests: XCTestCase {
     let scheduler = TestScheduler()
     let slow = StubTransport(
       [.init(GitHub.userProfile("a"), .json(#"{"login":"a"}"#, after: .seconds(5)))], on: scheduler)
-    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: slow, mapping: scheduler))
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: slow, clock: scheduler, mapping: scheduler))
     let loading = scheduler.createObserver(Bool.self)
     let indicator = network.requestsInFlight.map { $0 > 0 }.subscribe(loading)
     let subscription = network.request(GitHub.userProfile("a"), as: User.self).subscribe()

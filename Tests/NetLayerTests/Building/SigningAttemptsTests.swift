@@ -90,7 +90,7 @@ final class SigningAttemptsTests: XCTestCase {
       let signer = NonceSigner(inParameters: inParameters)
       let authentication = AuthenticationInterceptor(
         for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "old")),
-        scheduler: virtual.scheduler, refresh: { _ in .just(Token(access: "new")) })
+        refresh: { _ in .just(Token(access: "new")) })
       virtual.note(
         "", network(virtual, signer, authentication).response(.post, "/x", parameters: ["a": 1], encoding: .json))
       virtual.scheduler.start()
@@ -144,7 +144,7 @@ final class SigningAttemptsTests: XCTestCase {
     let signer = NonceSigner(inParameters: false)
     let authentication = AuthenticationInterceptor(
       for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "t")),
-      scheduler: virtual.scheduler, refresh: { _ in throw TestError() })
+      refresh: { _ in throw TestError() })
     struct Get: Endpoint {
       var path: String { "/x" }
     }

@@ -31,13 +31,13 @@ final class CallTimeoutTests: XCTestCase {
 
   func test_callTimeout_coversTheWaitForASlotAndForAToken() throws {
     let virtual = VirtualNetwork(.never)
-    let limit = virtual.network(LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler))
+    let limit = virtual.network(LimitInterceptor(maxConcurrent: 1))
     _ = limit.response(.get, "/x").subscribe()
     virtual.note("limit ", limit.with { $0.timeouts.call = .seconds(1) }.response(.get, "/x"))
     let authentication = AuthenticationInterceptor(
       for: [try XCTUnwrap(URL(string: "http://h"))],
       store: MemoryTokenStore(Token(access: "", expiry: virtual.scheduler.now.addingTimeInterval(-1))),
-      scheduler: virtual.scheduler, refresh: { _ in .never() })
+      refresh: { _ in .never() })
     virtual.note("token ", virtual.network(authentication).with { $0.timeouts.call = .seconds(2) }.response(.get, "/x"))
     virtual.scheduler.advanceTo(3000)
     XCTAssertEqual(virtual.notes.all, ["limit timeout @1000", "token timeout @2000"])

@@ -50,7 +50,7 @@ final class AccountTests: XCTestCase {
   func test_requestToAnotherHost_isSharedOnlyWithItsUser() throws {
     let virtual = VirtualNetwork(Self.echo)
     let authentication = try authenticator("ann")
-    let coalescing = CoalescingInterceptor(window: .seconds(5), scheduler: virtual.scheduler)
+    let coalescing = CoalescingInterceptor(window: .seconds(5))
     let network = virtual.network(Alias(), coalescing, authentication)
     for user in ["ann", "bob"] {
       authentication.set(Token(access: user))

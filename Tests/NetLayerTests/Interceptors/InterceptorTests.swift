@@ -135,7 +135,7 @@ final class InterceptorTests: XCTestCase {
       default: .never
       }
     }
-    let monitor = EventMonitor(clock: scheduler) { event in
+    let monitor = EventMonitor { event in
       let (path, duration) = (event.request.url.path, event.duration.map { "\($0)" } ?? "no duration")
       switch event.kind {
       case .started: notes.add("> \(path), \(duration)")
@@ -144,7 +144,7 @@ final class InterceptorTests: XCTestCase {
       default: notes.add("\(event.kind) \(path) \(duration)")
       }
     }
-    let network = network(stub, [monitor]).with { $0.mapping = scheduler }
+    let network = network(stub, [monitor]).with { ($0.clock, $0.mapping) = (scheduler, scheduler) }
     let subscriptions = ["/ok", "/bad", "/never"].map { network.response(.get, $0).subscribe(onError: { _ in }) }
     scheduler.advanceBy(2000)
     subscriptions.forEach { $0.dispose() }

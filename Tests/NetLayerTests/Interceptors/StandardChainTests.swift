@@ -21,19 +21,18 @@ final class StandardChainTests: XCTestCase {
     let log = Notes()
     let refreshes = Counter()
     let authentication = AuthenticationInterceptor(
-      for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "old")),
-      scheduler: scheduler
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "old"))
     ) { _ in
       _ = refreshes.next()
       return Single.just(Token(access: "new")).delaySubscription(.seconds(1), scheduler: scheduler)
     }
     let network = virtual.network(
-      NetworkLogger(clock: scheduler) { log.add($0) },
+      NetworkLogger { log.add($0) },
       CoalescingInterceptor(),
-      WaitForNetwork(SystemUp(), scheduler: scheduler),
+      WaitForNetwork(SystemUp()),
       RetryInterceptor(policy: RetryPolicy(generator: { $0.upperBound }, scheduler: scheduler)),
       authentication,
-      LimitInterceptor(maxConcurrent: 1, scheduler: scheduler))
+      LimitInterceptor(maxConcurrent: 1))
     virtual.note("a ", network.response(.get, "/x"))
     virtual.note("b ", network.response(.get, "/x"))
     virtual.note("c ", network.response(.get, "/y"))
@@ -58,9 +57,9 @@ final class StandardChainTests: XCTestCase {
       let virtual = VirtualNetwork(.json("busy", status: 503, after: .seconds(0.1)))
       let scheduler = virtual.scheduler
       let network = virtual.network(
-        CoalescingInterceptor(), WaitForNetwork(SystemUp(), scheduler: scheduler),
+        CoalescingInterceptor(), WaitForNetwork(SystemUp()),
         RetryInterceptor(policy: RetryPolicy(generator: { $0.upperBound }, scheduler: scheduler)),
-        LimitInterceptor(maxConcurrent: 1, scheduler: scheduler))
+        LimitInterceptor(maxConcurrent: 1))
       let first = virtual.note("", network.response(.get, "/x"))
       let second = virtual.note("", network.response(.get, "/y"))
       scheduler.advanceTo(time)

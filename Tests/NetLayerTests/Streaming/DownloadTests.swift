@@ -27,9 +27,10 @@ final class DownloadTests: XCTestCase {
   }
 
   private func subscribe(sha256: Data? = nil, _ endpoint: Call<Response> = Call(.get, "/file")) -> any Disposable {
-    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: transport, clock: scheduler, mapping: scheduler))
     let notes = notes
-    return network.download(to: destination, sha256: sha256, clock: scheduler) { endpoint }.subscribe(
+    return network.download(to: destination, sha256: sha256) { endpoint }.subscribe(
       onNext: { transfer in
         switch transfer {
         case .progress(let progress):
@@ -365,8 +366,9 @@ final class DownloadTests: XCTestCase {
       String(repeating: "x", count: 246),
     ] {
       let file = directory.appending(path: name)
-      let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
-      let download = network.download(to: file, clock: scheduler) { Call(.get, "/file") }
+      let network = Network(
+        Backend(baseURL: URL(string: "http://h"), transport: transport, clock: scheduler, mapping: scheduler))
+      let download = network.download(to: file) { Call(.get, "/file") }
       let first = download.subscribe(onError: { _ in })
       end(try pending(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc"), .connection)
       first.dispose()

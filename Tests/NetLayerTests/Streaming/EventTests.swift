@@ -19,7 +19,8 @@ final class EventTests: XCTestCase {
 
   /// Subscribes with a policy that always uses the longest delay.
   private func subscribe(attempts: Int = .max, lastEventID: String = "") -> any Disposable {
-    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: transport, clock: scheduler, mapping: scheduler))
     let policy = RetryPolicy(
       attempts: attempts, initialDelay: .seconds(3), maximumDelay: .seconds(60), generator: { $0.upperBound },
       scheduler: scheduler)
@@ -72,7 +73,8 @@ final class EventTests: XCTestCase {
   }
 
   func test_streamThatTheServerClosesAgainAndAgain_failsWithANetworkError() throws {
-    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: transport, clock: scheduler, mapping: scheduler))
     let errors = Box<(any Error)?>(nil)
     let policy = RetryPolicy(attempts: 2, initialDelay: .seconds(3), scheduler: scheduler)
     _ = network.events(Feed(), reconnect: policy).subscribe(onError: { errors.value = $0 })
@@ -186,7 +188,8 @@ final class EventTests: XCTestCase {
 
   /// Subscribes with the default policy, whose delays do not depend on the scheduler of the test.
   private func subscribe(to feed: Feed, until sentinel: String? = nil) -> any Disposable {
-    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: transport, clock: scheduler, mapping: scheduler))
     let notes = notes
     return network.events(feed, until: sentinel).subscribe(
       onNext: { notes.add($0.data) }, onError: { notes.add("\(NetworkError.wrapping($0).kind)") },
@@ -259,7 +262,8 @@ final class EventTests: XCTestCase {
   }
 
   func test_eachReconnection_isReportedWithCauseAndDelay() throws {
-    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: transport, clock: scheduler, mapping: scheduler))
     let policy = RetryPolicy(
       attempts: 4, initialDelay: .seconds(3), maximumDelay: .seconds(60), generator: { $0.upperBound },
       scheduler: scheduler)
@@ -290,7 +294,8 @@ final class EventTests: XCTestCase {
   }
 
   func test_streamThatEnds_reportsNoReconnection() throws {
-    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler))
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: transport, clock: scheduler, mapping: scheduler))
     for (method, status) in [(HTTPMethod.post, 200), (.get, 204), (.get, 404)] {
       let subscription = network.events(Feed(method: method)) { _, _ in XCTFail("\(method) \(status)") }
         .subscribe(onError: { _ in })
@@ -312,7 +317,9 @@ final class EventTests: XCTestCase {
 
   private func deltas(_ feed: Feed = Feed(method: .post)) -> any Disposable {
     let network = Network(
-      Backend(baseURL: URL(string: "http://h"), decoder: .snakeCase, transport: transport, mapping: scheduler))
+      Backend(
+        baseURL: URL(string: "http://h"), decoder: .snakeCase, transport: transport, clock: scheduler,
+        mapping: scheduler))
     let notes = notes
     return network.events(feed, as: Delta.self, until: "[DONE]").subscribe(
       onNext: { notes.add("\($0.text) \($0.tokenCount ?? 0)") },

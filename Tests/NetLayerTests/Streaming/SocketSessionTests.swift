@@ -245,8 +245,7 @@ final class SocketSessionTests: XCTestCase {
         ? .socket(Script([.message(.text("in")), .close(.normal)])) : .json("{}", status: 401)
     }
     let authentication = AuthenticationInterceptor(
-      for: [URL(string: "http://h/") ?? URL(filePath: "/")], store: MemoryTokenStore(Token(access: "old")),
-      scheduler: virtual.scheduler
+      for: [URL(string: "http://h/") ?? URL(filePath: "/")], store: MemoryTokenStore(Token(access: "old"))
     ) { (_: Token?) -> Single<Token> in .just(Token(access: "new")) }
     _ = note(virtual.network(authentication).webSocket(.get("ws://h/chat")), virtual)
     virtual.scheduler.advanceBy(1000)

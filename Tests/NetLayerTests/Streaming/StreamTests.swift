@@ -40,7 +40,9 @@ final class StreamTests: XCTestCase {
 
   private func network(_ interceptors: any Interceptor...) -> Network {
     Network(
-      Backend(baseURL: URL(string: "http://h"), transport: transport, mapping: scheduler, interceptors: interceptors))
+      Backend(
+        baseURL: URL(string: "http://h"), transport: transport, clock: scheduler, mapping: scheduler,
+        interceptors: interceptors))
   }
 
   /// Runs the work that is due, and returns the last request.
@@ -200,7 +202,7 @@ final class StreamTests: XCTestCase {
   func test_retryAndAuthentication_happenBeforeTheBody() throws {
     let authentication = AuthenticationInterceptor(
       for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "old")),
-      scheduler: scheduler, refresh: { _ in .just(Token(access: "new")) })
+      refresh: { _ in .just(Token(access: "new")) })
     let retry = RetryInterceptor(policy: RetryPolicy(generator: { $0.upperBound }, scheduler: scheduler))
     let notes = Notes()
     let subscription = note(

@@ -33,7 +33,7 @@ struct CacheFixture {
     }
     network = Network(
       Backend(
-        baseURL: URL(string: "http://h"), envelope: envelope, transport: stub, mapping: scheduler,
+        baseURL: URL(string: "http://h"), envelope: envelope, transport: stub, clock: scheduler, mapping: scheduler,
         interceptors: [CacheInterceptor(cache, policy: policy, account: account)] + behind))
   }
 

@@ -21,7 +21,9 @@ struct VirtualNetwork {
 
   func network(_ interceptors: any Interceptor...) -> Network {
     Network(
-      Backend(baseURL: URL(string: "http://h/"), transport: stub, mapping: scheduler, interceptors: interceptors))
+      Backend(
+        baseURL: URL(string: "http://h/"), transport: stub, clock: scheduler, mapping: scheduler,
+        interceptors: interceptors))
   }
 
   /// Subscribes and records each event with its time.

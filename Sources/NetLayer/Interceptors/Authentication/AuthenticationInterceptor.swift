@@ -48,22 +48,19 @@ public final class AuthenticationInterceptor: Interceptor {
   ///   - window: The time window of `maxRefreshes`.
   ///   - timeout: The time limit of a refresh, including the time to wait for another process that refreshes the same
   ///     token.
-  ///   - scheduler: The clock.
   ///   - apply: A closure that adds the token to a request, by default as `Authorization: Bearer` (RFC 6750 §2.1). A
   ///     request that already has an `Authorization` is not changed.
   ///   - refresh: A closure that returns a new token.
   public init(
     for origins: [URL], store: any TokenStore = MemoryTokenStore(), leeway: Duration = .seconds(30),
     maxRefreshes: Int = 5, window: Duration = .seconds(60), timeout: Duration = .seconds(60),
-    scheduler: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
     apply: @escaping @Sendable (Token, inout Request) -> Void = { $1.headers["Authorization"] = "Bearer \($0.access)" },
     refresh: @escaping Refresh
   ) {
     self.origins = Set(origins.map(Origin.init))
     self.apply = apply
     tokens = TokenRefresh(
-      store, leeway: leeway / .seconds(1), maxRefreshes: maxRefreshes, window: window / .seconds(1), timeout: timeout,
-      scheduler: scheduler
+      store, leeway: leeway / .seconds(1), maxRefreshes: maxRefreshes, window: window / .seconds(1), timeout: timeout
     ) { old in
       // Only requests that start in this scope belong to the refresh.
       Single.create { observer in
@@ -89,13 +86,12 @@ public final class AuthenticationInterceptor: Interceptor {
   public convenience init(
     for origins: [URL], store: any TokenStore = MemoryTokenStore(), leeway: Duration = .seconds(30),
     maxRefreshes: Int = 5, window: Duration = .seconds(60), timeout: Duration = .seconds(60),
-    scheduler: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
     apply: @escaping @Sendable (Token, inout Request) -> Void = { $1.headers["Authorization"] = "Bearer \($0.access)" },
     refresh: @escaping @Sendable (Token?) async throws -> Token
   ) {
     self.init(
       for: origins, store: store, leeway: leeway, maxRefreshes: maxRefreshes, window: window, timeout: timeout,
-      scheduler: scheduler, apply: apply
+      apply: apply
     ) { old in
       Single.from { try await Self.$isRefreshing.withValue(true) { try await refresh(old) } }
     }
@@ -137,15 +133,15 @@ public final class AuthenticationInterceptor: Interceptor {
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     guard covers(request) else { return next(request) }
     return Observable.deferred { [self] in
-      if let held = tokens.known { return responses(to: request, held, next) }
+      if let held = tokens.known(at: next.clock.now) { return responses(to: request, held, next) }
       return tokens.current.asObservable().flatMap { [self] in responses(to: request, $0, next) }
     }
   }
 
   private func responses(to request: Request, _ held: TokenRefresh.Held, _ next: Chain) -> Observable<Response> {
-    let now = tokens.scheduler.now
+    let now = next.clock.now
     guard let renewal = held.renewal, renewal <= now else { return sent(request, with: held, next) }
-    let fresh = replacement(of: held, request, nil)
+    let fresh = replacement(of: held, request, nil, next.clock)
     // A failed refresh is not an error as long as the old token is valid.
     let isGood = held.token?.expiry.map { $0 > now } ?? false
     return (isGood ? fresh.catchErrorJustReturn(held) : fresh)
@@ -170,19 +166,19 @@ public final class AuthenticationInterceptor: Interceptor {
       guard response.status == 401, request.body.isRepeatable, isFor(response.url) else {
         return .just(response)
       }
-      return replacement(of: held, request, response).flatMap { [self] fresh -> Observable<Response> in
+      return replacement(of: held, request, response, next.clock).flatMap { [self] fresh -> Observable<Response> in
         guard let fresh else { return .just(response) }
         return next(carrying(fresh.token, request)).do(onNext: { [self] again in
-          if again.status == 401, isFor(again.url) { tokens.noteRefusal(of: fresh) }
+          if again.status == 401, isFor(again.url) { tokens.noteRefusal(of: fresh, at: next.clock.now) }
         })
       }
     }
   }
 
   private func replacement(
-    of held: TokenRefresh.Held, _ request: Request, _ response: Response?
+    of held: TokenRefresh.Held, _ request: Request, _ response: Response?, _ clock: any SchedulerType
   ) -> Observable<TokenRefresh.Held?> {
-    tokens.replacement(of: held).asObservable().mapError { error in
+    tokens.replacement(of: held, clock).asObservable().mapError { error in
       var known = NetworkError.wrapping(error)
       known.request = request
       known.response = known.response ?? response

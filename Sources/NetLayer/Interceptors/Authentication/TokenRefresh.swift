@@ -14,6 +14,8 @@ final class TokenRefresh: Sendable {
   private struct State {
     var held = Held(token: nil, generation: 0)
     var isLoaded = false
+    /// Whether the time of the renewal is yet to be computed, because the token was set outside a call.
+    var isNew = false
     /// The load in progress.
     var load: ReplaySubject<Void>?
     /// The token that this process last read from the store or wrote to it.
@@ -30,12 +32,12 @@ final class TokenRefresh: Sendable {
     mutating func put(_ token: Token?, renewal: Date?) {
       held.token = token
       held.renewal = renewal
+      isNew = false
       version += 1
       isRefused = false
     }
   }
 
-  let scheduler: any SchedulerType
   private let store: any TokenStore
   private let leeway: Double
   private let maxRefreshes: Int
@@ -50,19 +52,31 @@ final class TokenRefresh: Sendable {
 
   init(
     _ store: any TokenStore, leeway: Double, maxRefreshes: Int, window: Double, timeout: Duration,
-    scheduler: any SchedulerType, refresh: @escaping @Sendable (Token?) -> Single<Token>
+    refresh: @escaping @Sendable (Token?) -> Single<Token>
   ) {
     self.store = store
     self.leeway = leeway
     self.maxRefreshes = maxRefreshes
     self.window = window
     self.timeout = timeout
-    self.scheduler = scheduler
     self.refresh = refresh
   }
 
   /// The token in memory; `nil` until the store has been read.
   var known: Held? { state.withLock { $0.isLoaded ? $0.held : nil } }
+
+  /// The same at the time `now`, when a token that was set is first used.
+  func known(at now: Date) -> Held? {
+    state.withLock { state in
+      if state.isNew {
+        let stored = renewal(ofStored: state.held.token)
+        // A token with little time left may be short-lived.
+        state.held.renewal = stored.map { $0 > now } ?? false ? stored : renewal(ofNew: state.held.token, now)
+        state.isNew = false
+      }
+      return state.isLoaded ? state.held : nil
+    }
+  }
 
   /// Emits the current token; the first call loads it from the store.
   var current: Single<Held> {
@@ -114,7 +128,8 @@ final class TokenRefresh: Sendable {
   func replace(with token: Token?) async throws {
     state.withLock { state in
       if token?.isKnownToBelong(toOwnerOf: state.held.token) != true { state.held.generation += 1 }
-      state.put(token, renewal: renewal(ofNew: token))
+      state.put(token, renewal: nil)
+      state.isNew = true
       state.isLoaded = true
       state.failures = []
       // Discard the refresh. Requests that wait for it get this token.
@@ -125,8 +140,7 @@ final class TokenRefresh: Sendable {
   }
 
   /// Records that the server has rejected a new token.
-  func noteRefusal(of fresh: Held) {
-    let now = scheduler.now
+  func noteRefusal(of fresh: Held, at now: Date) {
     state.withLock { state in
       guard state.held.token == fresh.token, !state.isRefused else { return }
       state.isRefused = true
@@ -136,9 +150,9 @@ final class TokenRefresh: Sendable {
 
   /// Returns the time to replace a new token: one request's duration before its expiry, but not before half of its
   /// lifetime. A token that expired in transit only shows that the clocks differ.
-  private func renewal(ofNew token: Token?) -> Date? {
+  private func renewal(ofNew token: Token?, _ now: Date) -> Date? {
     guard let expiry = token?.expiry else { return nil }
-    let left = expiry.timeIntervalSince(scheduler.now)
+    let left = expiry.timeIntervalSince(now)
     return left > 0 ? expiry.addingTimeInterval(-min(leeway, left / 2)) : nil
   }
 
@@ -169,8 +183,8 @@ final class TokenRefresh: Sendable {
   /// Returns a token that differs from `old`: the current token, or the refreshed one. Starts a refresh if none is in
   /// progress. Returns `nil` if another user has signed in or out since, because a request of one user must not be
   /// retried as another.
-  func replacement(of old: Held) -> Single<Held?> {
-    let now = scheduler.now
+  func replacement(of old: Held, _ clock: any SchedulerType) -> Single<Held?> {
+    let now = clock.now
     let step = state.withLock { state -> Step in
       if state.held.generation != old.generation, old.token != nil { return .use(nil) }
       if state.held.token != nil, state.held.token != old.token { return .use(state.held) }
@@ -193,9 +207,10 @@ final class TokenRefresh: Sendable {
     case .begin(let subject):
       let lock = SerialDisposable()
       // No cancellation ends the refresh, because the old token may be used up.
-      _ = locked(lock).flatMap { [self] in renewed(old.token) }.timeout(timeout, scheduler: scheduler).subscribe(
-        onSuccess: { [self] in finish(subject, .success($0), lock) },
-        onError: { [self] in finish(subject, .failure($0), lock) })
+      _ = locked(lock, clock).flatMap { [self] in renewed(old.token, clock) }.timeout(timeout, scheduler: clock)
+        .subscribe(
+          onSuccess: { [self] in finish(subject, .success($0), lock, clock.now) },
+          onError: { [self] in finish(subject, .failure($0), lock, clock.now) })
       return Self.result(of: subject, for: old)
     }
   }
@@ -208,9 +223,8 @@ final class TokenRefresh: Sendable {
   private struct Busy: Error {}
 
   /// Waits until no other process refreshes, then stores the acquired lock in `lock`.
-  private func locked(_ lock: SerialDisposable) -> Single<Void> {
-    let (store, scheduler) = (store, scheduler)
-    return Single.starting {
+  private func locked(_ lock: SerialDisposable, _ clock: any SchedulerType) -> Single<Void> {
+    Single.starting { [store] in
       do {
         guard let taken = try await store.lockForRefresh() else { throw Busy() }
         lock.disposable = taken
@@ -222,7 +236,7 @@ final class TokenRefresh: Sendable {
       }
     }
     .retryWhen { errors in
-      errors.flatMap { _ in Observable<Int>.timer(.milliseconds(50), scheduler: scheduler) }
+      errors.flatMap { _ in Observable<Int>.timer(.milliseconds(50), scheduler: clock) }
     }
   }
 
@@ -233,7 +247,7 @@ final class TokenRefresh: Sendable {
   }
 
   /// Returns the token that another process has stored meanwhile, or else the result of the refresh.
-  private func renewed(_ old: Token?) -> Single<Renewed> {
+  private func renewed(_ old: Token?, _ clock: any SchedulerType) -> Single<Renewed> {
     let known = state.withLock { $0.stored }
     return Single.starting { [store] in
       // An unreadable store has no new token.
@@ -241,7 +255,7 @@ final class TokenRefresh: Sendable {
     }
     .flatMap { [self] found in
       guard let found, found != known, found != old else { return refreshed(old) }
-      if found.expiry.map({ $0 > scheduler.now }) ?? true { return .just(Renewed(token: found, isStored: true)) }
+      if found.expiry.map({ $0 > clock.now }) ?? true { return .just(Renewed(token: found, isStored: true)) }
       return refreshed(found)
     }
   }
@@ -254,14 +268,16 @@ final class TokenRefresh: Sendable {
     }
   }
 
-  private func finish(_ subject: ReplaySubject<Held>, _ result: Result<Renewed, any Error>, _ lock: SerialDisposable) {
-    let now = scheduler.now
+  private func finish(
+    _ subject: ReplaySubject<Held>, _ result: Result<Renewed, any Error>, _ lock: SerialDisposable,
+    _ now: Date
+  ) {
     let (isCurrent, held) = state.withLock { state -> (Bool, Held) in
       guard state.refresh === subject else { return (false, state.held) }
       state.refresh = nil
       switch result {
       case .success(let new):
-        state.put(new.token, renewal: new.isStored ? renewal(ofStored: new.token) : renewal(ofNew: new.token))
+        state.put(new.token, renewal: new.isStored ? renewal(ofStored: new.token) : renewal(ofNew: new.token, now))
         if new.isStored { state.stored = new.token }
       case .failure(let error):
         if (error as? NetworkError)?.kind.isTransient != true { state.failures.append(now) }

@@ -62,6 +62,7 @@ public struct CacheInterceptor: Interceptor {
 
   /// Emits the responses that the request's policy requires: one, or two with `cacheThenNetwork`.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+    cache.follow(next.clock)
     let policy = request.caching.policy ?? policy
     let token = account == nil ? next.account(of: request) : nil
     guard let key = key(of: request, policy: policy, token: token, transport: next.network.transportIdentity) else {

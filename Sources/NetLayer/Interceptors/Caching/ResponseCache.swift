@@ -28,7 +28,17 @@ public final class ResponseCache: Sendable {
     case later(Single<Match?>)
   }
 
-  let clock: any SchedulerType
+  /// The clock of the backend that used the cache last; any thread changes it.
+  private let clock = Clock()
+
+  private final class Clock: Sendable {
+    /// Guards the reference to the clock, which any call may replace.
+    let scheduler = Locked<any SchedulerType>(ConcurrentDispatchQueueScheduler(qos: .utility))
+
+    /// The time in seconds since the reference date.
+    var now: Double { scheduler.withLock { $0 }.now.timeIntervalSinceReferenceDate }
+  }
+
   // Guards the memory level, which callers, mapping and the cache's queues access. Evicted entries are released outside
   // the lock; files belong to the queues.
   let memory: Locked<Memory>
@@ -46,21 +56,18 @@ public final class ResponseCache: Sendable {
   ///     contains other files, or belongs to another user, is reported and not used.
   ///   - memoryLimit: The maximum number of bytes in memory, 8 MB by default.
   ///   - diskLimit: The maximum number of bytes on disk, 50 MB by default.
-  ///   - clock: The clock.
   ///   - onProblem: A closure that is called once for each reason that limits the cache, with an error of kind `file`,
   ///     on any thread. By default it writes a line to standard error.
   public init(
     directory: URL?, memoryLimit: Int = 8 << 20, diskLimit: Int = 50 << 20,
-    clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
     onProblem: @escaping @Sendable (NetworkError) -> Void = { StandardError.print($0.reason) }
   ) {
-    self.clock = clock
     self.memoryLimit = memoryLimit
     self.onProblem = onProblem
     memory = Locked(Memory(entries: LeastRecentlyUsed(limit: memoryLimit)))
-    disk = directory.map { directory in
+    disk = directory.map { [clock] directory in
       DiskStore(
-        path: directory.path, limit: diskLimit, now: { clock.now.timeIntervalSinceReferenceDate },
+        path: directory.path, limit: diskLimit, now: { clock.now },
         report: { onProblem(NetworkError(kind: .file, reason: $0)) })
     }
   }
@@ -94,7 +101,10 @@ public final class ResponseCache: Sendable {
 
 extension ResponseCache {
   /// The time, in seconds since 1 January 2001.
-  var now: Double { clock.now.timeIntervalSinceReferenceDate }
+  var now: Double { clock.now }
+
+  /// Uses the clock of the backend whose call uses the cache.
+  func follow(_ scheduler: any SchedulerType) { clock.scheduler.withLock { $0 = scheduler } }
 
   /// Looks up the response of `key` for a request with the fields `headers`.
   func find(_ key: String, for headers: HTTPHeaders) -> Found {

@@ -22,7 +22,6 @@ import Streams
 /// Place it before all interceptors that retry or cache, and after those that observe every call, such as a logger.
 public final class CoalescingInterceptor: Interceptor {
   private let window: Duration
-  private let scheduler: any SchedulerType
   private let account: (@Sendable (Request) -> String?)?
   /// Guards the set of shared requests, which subscribers, the shared request's thread and the timer access. Members
   /// are copied and called outside the lock.
@@ -34,14 +33,11 @@ public final class CoalescingInterceptor: Interceptor {
   ///   - window: The time for which a response is reused; zero by default.
   ///   - account: A closure that returns the signed-in user, if the request does not identify it yet. It is called on
   ///     the subscribing thread.
-  ///   - scheduler: The scheduler of the window.
   public init(
-    window: Duration = .zero, account: (@Sendable (Request) -> String?)? = nil,
-    scheduler: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
+    window: Duration = .zero, account: (@Sendable (Request) -> String?)? = nil
   ) {
     self.window = window
     self.account = account
-    self.scheduler = scheduler
   }
 
   /// Shares the response of an equal request in flight, or sends `request`.
@@ -71,7 +67,7 @@ public final class CoalescingInterceptor: Interceptor {
   private func join(_ request: Request, _ next: Chain, _ sink: Sink<Response>) {
     let own = SharedRequest(
       self, request, account: account.map { $0(request) } ?? next.account(of: request),
-      next.network.transportIdentity)
+      next.network.transportIdentity, next.clock)
     let member = Member(self, sink)
     let (isNew, answer) = sharedRequests.withLock { sharedRequests -> (Bool, Response?) in
       let (isNew, shared) = sharedRequests.insert(own)
@@ -123,7 +119,7 @@ public final class CoalescingInterceptor: Interceptor {
     }
     withExtendedLifetime(former) {}  // released outside the lock
     if begins {
-      _ = scheduler.scheduleRelative(window) { [weak self] in
+      _ = shared.clock.scheduleRelative(window) { [weak self] in
         self?.sharedRequests.withLock { Self.forget(shared, &$0) }
       }
     }
@@ -187,6 +183,8 @@ extension CoalescingInterceptor {
     /// The interceptor until the request ends, so that a response within the window does not retain it. Only the request's
     /// events use it, which are serial.
     @exclusivity(unchecked) private var interceptor: CoalescingInterceptor?
+    /// The clock of the window.
+    let clock: any SchedulerType
     private let parts: Parts
     /// A hash of some of the parts, because few requests to one URL are in flight. It is stored for three lookups.
     private let hash: Int
@@ -200,8 +198,10 @@ extension CoalescingInterceptor {
     var url: URL { parts.url }
 
     init(
-      _ interceptor: CoalescingInterceptor, _ request: Request, account: String?, _ transport: TransportIdentity
+      _ interceptor: CoalescingInterceptor, _ request: Request, account: String?, _ transport: TransportIdentity,
+      _ clock: any SchedulerType
     ) {
+      self.clock = clock
       self.interceptor = interceptor
       let options = request.chosenOptions?.value
       parts = Parts(

@@ -36,10 +36,10 @@ public final class LimitInterceptor: Interceptor {
     private var tokens: Double
     private var filled: Date
 
-    init(_ rate: Rate, now: Date) {
+    init(_ rate: Rate) {
       count = Double(max(1, rate.count))
       perSecond = count / max(1e-9, rate.span / .seconds(1))
-      (tokens, filled) = (count, now)
+      (tokens, filled) = (count, .distantPast)
     }
 
     /// Takes a token at `now`, or returns the time when one is available.
@@ -76,6 +76,7 @@ public final class LimitInterceptor: Interceptor {
     let lane: HostQueue.Lane
     let priority: Request.Priority
     let begun: Date
+    let clock: any SchedulerType
     /// The stage; `streaming` until the end of the response's body.
     @exclusivity(unchecked) var stage = Stage.waiting
     var hasEnded: Bool { stage == .over }
@@ -85,6 +86,7 @@ public final class LimitInterceptor: Interceptor {
     init(_ call: Call, _ sink: Sink<Response>, _ lane: HostQueue.Lane, _ begun: Date) {
       (interceptor, self.call, self.lane, self.begun) = (call.interceptor, (call, sink), lane, begun)
       priority = call.request.options.priority
+      clock = call.next.clock
     }
 
     func dispose() { interceptor.leave(self) }
@@ -109,7 +111,6 @@ public final class LimitInterceptor: Interceptor {
     }
   }
 
-  private let scheduler: any SchedulerType
   /// Guards the state, which requests that arrive or leave and the timer access. Requests are started outside the lock.
   private let state: Locked<State>
   private let timer = SerialDisposable()
@@ -121,15 +122,10 @@ public final class LimitInterceptor: Interceptor {
   ///   - maxConcurrent: The maximum number of concurrent requests, at least 1.
   ///   - maxPerHost: The maximum number of concurrent requests per host (scheme, name and port), at least 1.
   ///   - rate: The maximum rate at which requests start.
-  ///   - scheduler: The clock.
-  public init(
-    maxConcurrent: Int? = nil, maxPerHost: Int? = nil, rate: Rate? = nil,
-    scheduler: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
-  ) {
-    self.scheduler = scheduler
+  public init(maxConcurrent: Int? = nil, maxPerHost: Int? = nil, rate: Rate? = nil) {
     limitsHosts = maxPerHost != nil
     let queue = HostQueue(perHost: maxPerHost ?? .max, total: maxConcurrent ?? .max, goesByAge: true)
-    state = Locked(State(queue: queue, bucket: rate.map { TokenBucket($0, now: scheduler.now) }))
+    state = Locked(State(queue: queue, bucket: rate.map { TokenBucket($0) }))
   }
 
   /// Sends `request` when the limits permit it.
@@ -138,7 +134,7 @@ public final class LimitInterceptor: Interceptor {
   }
 
   private func enqueue(_ call: Call, _ sink: Sink<Response>) {
-    let now = scheduler.now
+    let now = call.next.clock.now
     let waiting = state.withLock { state in
       let lane = limitsHosts ? state.lane(for: call.request.url) : state.queue.lane(for: "")
       let waiting = Waiting(call, sink, lane, now)
@@ -146,11 +142,11 @@ public final class LimitInterceptor: Interceptor {
       return waiting
     }
     sink.subscription.own(waiting)
-    startWhatMay()
+    startWhatMay(call.next.clock)
   }
 
   private func start(_ waiting: Waiting, _ call: Call, _ sink: Sink<Response>) {
-    let waited = scheduler.now.timeIntervalSince(waiting.begun)
+    let waited = call.next.clock.now.timeIntervalSince(waiting.begun)
     call.next(call.request).run(sink.subscription) { [self] response in
       if let body = response.context[BodyReader.self]?.buffer {
         state.withLock { _ in if waiting.stage == .running { waiting.stage = .streaming } }
@@ -180,12 +176,13 @@ public final class LimitInterceptor: Interceptor {
       return (true, waiting.call.take())
     }
     withExtendedLifetime(former) {}  // released outside the lock
-    if hasLeft { startWhatMay() }
+    if hasLeft { startWhatMay(waiting.clock) }
   }
 
-  private func startWhatMay() {
+  /// Starts the requests that may run at the time of `clock`, which all backends of an interceptor share.
+  private func startWhatMay(_ clock: any SchedulerType) {
     while true {
-      let now = scheduler.now
+      let now = clock.now
       let (first, alarm) = state.withLock { state -> ((Waiting, Call, Sink<Response>)?, Date?) in
         guard !state.isStarting, state.queue.hasNext else { return (nil, nil) }
         if let date = state.bucket?.take(at: now) {
@@ -200,17 +197,17 @@ public final class LimitInterceptor: Interceptor {
         state.isStarting = true
         return ((first, call, sink), nil)
       }
-      if let alarm { arm(alarm, now) }
+      if let alarm { arm(alarm, clock) }
       guard let (waiting, call, sink) = first else { return }
       start(waiting, call, sink)
       state.withLock { $0.isStarting = false }
     }
   }
 
-  private func arm(_ date: Date, _ now: Date) {
-    timer.disposable = scheduler.scheduleRelative(.seconds(date.timeIntervalSince(now))) { [weak self] in
+  private func arm(_ date: Date, _ clock: any SchedulerType) {
+    timer.disposable = clock.scheduleRelative(.seconds(date.timeIntervalSince(clock.now))) { [weak self] in
       self?.state.withLock { $0.alarm = nil }
-      self?.startWhatMay()
+      self?.startWhatMay(clock)
     }
   }
 }

@@ -64,22 +64,16 @@ public struct EventMonitor: Interceptor {
     }
   }
 
-  private let clock: any SchedulerType
   private let handler: @Sendable (Event) -> Void
 
-  /// Creates a monitor. `handler` is called on the thread where the event occurs and must not block; `clock` measures
-  /// the times.
-  public init(
-    clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
-    handler: @escaping @Sendable (Event) -> Void
-  ) {
-    self.clock = clock
+  /// Creates a monitor. `handler` is called on the thread where the event occurs and must not block.
+  public init(handler: @escaping @Sendable (Event) -> Void) {
     self.handler = handler
   }
 
   /// Reports the events of `request`.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
-    let (clock, handler) = (clock, handler)
+    let (clock, handler) = (next.clock, handler)
     return Observable.deferred {
       let start = clock.uptime
       let isOver = Locked(false)

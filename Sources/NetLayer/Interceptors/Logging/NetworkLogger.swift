@@ -35,7 +35,6 @@ public struct NetworkLogger: Interceptor {
   public var showsCurl: Bool
   /// The maximum size in bytes of a logged body. Larger bodies are summarized, to keep the log readable.
   public var maxBodySize: Int
-  private let clock: any SchedulerType
   private let output: @Sendable (String) -> Void
 
   /// Creates a logger.
@@ -45,50 +44,46 @@ public struct NetworkLogger: Interceptor {
   ///   - redaction: The redaction of secrets.
   ///   - showsCurl: `true` to log requests as `curl` commands.
   ///   - maxBodySize: The maximum size in bytes of a logged body, 4 KB by default.
-  ///   - clock: The clock.
   ///   - output: A closure that receives each entry, on any thread. By default it writes to standard error.
   public init(
     level: Level = .basic, redaction: Redaction = .standard, showsCurl: Bool = false, maxBodySize: Int = 4096,
-    clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
     output: @escaping @Sendable (String) -> Void = { StandardError.print($0) }
   ) {
     self.level = level
     self.redaction = redaction
     self.showsCurl = showsCurl
     self.maxBodySize = maxBodySize
-    self.clock = clock
     self.output = output
   }
 
   /// Logs `request` and its result.
   public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
     guard level > .off else { return next(request) }
-    let logger = self
+    let (logger, clock) = (self, next.clock)
     return Observable.deferred {
-      let start = logger.clock.now
+      let start = clock.uptime
+      @Sendable func milliseconds() -> Int { Int(((clock.uptime - start) / .milliseconds(1)).rounded()) }
       let hasEnded = Locked(false)
       logger.output(logger.entry(request))
       return next(request).do(
         onNext: { response in
           // Before emitting, because a retry ends this attempt with its response.
           hasEnded.withLock { $0 = true }
-          logger.output(logger.entry(response, logger.milliseconds(since: start)))
+          logger.output(logger.entry(response, milliseconds()))
         },
         onError: { error in
           hasEnded.withLock { $0 = true }
-          logger.output(logger.entry(NetworkError.wrapping(error), request, logger.milliseconds(since: start)))
+          logger.output(logger.entry(NetworkError.wrapping(error), request, milliseconds()))
         },
         onCompleted: { hasEnded.withLock { $0 = true } },
         onDispose: {
           guard !hasEnded.withLock({ $0 }) else { return }
-          let time = logger.milliseconds(since: start)
+          let time = milliseconds()
           logger.output(
             logger.text(["<-- CANCELLED \(request.method) \(logger.redaction.url(request.url)) (\(time) ms)"]))
         })
     }
   }
-
-  private func milliseconds(since start: Date) -> Int { Int((clock.now.timeIntervalSince(start) * 1000).rounded()) }
 }
 
 extension NetworkLogger {

@@ -68,17 +68,14 @@ public struct SystemReachability: Reachability {
 public struct WaitForNetwork: Interceptor {
   private let reachability: any Reachability
   private let limit: Duration
-  private let scheduler: any SchedulerType
 
   /// Creates an interceptor that waits up to `limit`. The default is a minute, the longest time that users usually
   /// wait. After that, the call fails with its last error, or with kind `connection` if it was never sent.
   public init(
-    _ reachability: any Reachability = SystemReachability(), limit: Duration = .seconds(60),
-    scheduler: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
+    _ reachability: any Reachability = SystemReachability(), limit: Duration = .seconds(60)
   ) {
     self.reachability = reachability
     self.limit = limit
-    self.scheduler = scheduler
   }
 
   /// Sends `request` when a network is available.
@@ -86,22 +83,22 @@ public struct WaitForNetwork: Interceptor {
     guard !request.url.isLoopback else { return next(request) }
     let reason = "no network was available for \(limit); check the connection"
     let offline = NetworkError(kind: .connection, reason: reason, request: request)
-    return networked(offline).flatMap { _ in
+    return networked(next.clock, offline).flatMap { _ in
       next(request).catchError { error in
         let known = NetworkError.wrapping(error)
         guard request.isIdempotent, request.body.isRepeatable, known.kind.isTransient else { throw error }
         return reachability.isReachable.take(1).flatMap { isReachable -> Observable<Response> in
           guard !isReachable else { throw error }
-          return networked(known).flatMap { _ in next(request) }
+          return networked(next.clock, known).flatMap { _ in next(request) }
         }
       }
     }
   }
 
   /// Emits once when a network is available, or fails with `error` after the limit.
-  private func networked(_ error: NetworkError) -> Observable<Bool> {
+  private func networked(_ clock: any SchedulerType, _ error: NetworkError) -> Observable<Bool> {
     reachability.isReachable.filter { $0 }.take(1)
-      .timeout(limit, other: .error(error), scheduler: scheduler)
+      .timeout(limit, other: .error(error), scheduler: clock)
   }
 }
 

@@ -107,8 +107,10 @@ public struct RetryInterceptor: Interceptor {
       guard let retry = error as? Again ?? rules.retry(after: .wrapping(error), of: self) else { throw error }
       var again = attempt.request
       again.context[Attempt.self] = retry.made + 1
-      rules.attempt(again, attempt.next).delaySubscription(retry.pause, scheduler: rules.policy.scheduler)
-        .run(sink.subscription, sink.next)
+      rules.attempt(again, attempt.next).delaySubscription(
+        retry.pause, scheduler: rules.policy.scheduler ?? attempt.next.clock
+      )
+      .run(sink.subscription, sink.next)
     }
 
     /// Returns the number of attempts that `sent`, the request of the result, was the last of. An inner interceptor may
@@ -122,7 +124,7 @@ public struct RetryInterceptor: Interceptor {
     let made = running.made(response.request)
     let error = NetworkError(kind: .status, code: response.status, reason: "status", response: response)
     guard var pause = policy.delay(after: error, attempt: made) else { return nil }
-    if let asked = RetryAfter(response.headers, now: policy.scheduler.now) {
+    if let asked = RetryAfter(response.headers, now: (policy.scheduler ?? running.attempt.next.clock).now) {
       guard asked.pause <= maximumRetryAfter else { return nil }
       pause = asked.pause
     }

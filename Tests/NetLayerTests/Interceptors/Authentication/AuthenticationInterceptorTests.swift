@@ -62,8 +62,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
   ) throws -> AuthenticationInterceptor {
     let refreshes = refreshes
     return AuthenticationInterceptor(
-      for: [try XCTUnwrap(URL(string: "http://h"))], store: store ?? MemoryTokenStore(token), maxRefreshes: max,
-      scheduler: virtual.scheduler
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: store ?? MemoryTokenStore(token), maxRefreshes: max
     ) { old in
       refreshes.add(old?.access ?? "none")
       return try refresh(old)
@@ -251,7 +250,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let virtual = VirtualNetwork(.json("ok"))
     let interceptor = AuthenticationInterceptor(
       for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "s")),
-      scheduler: virtual.scheduler, apply: { $1.headers["X-Ticket"] = $0.access }, refresh: { _ in throw TestError() })
+      apply: { $1.headers["X-Ticket"] = $0.access }, refresh: { _ in throw TestError() })
     virtual.note("", virtual.network(interceptor).response(.get, "/x"))
     virtual.scheduler.start()
     let sent = try XCTUnwrap(virtual.stub.requests.first)
@@ -400,12 +399,12 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let stub = StubTransport(on: clock) { _ in .json("who?", status: 401) }
     let number = Counter()
     let authentication = AuthenticationInterceptor(
-      for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "old")), maxRefreshes: 1,
-      scheduler: clock
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "old")), maxRefreshes: 1
     ) { _ in .just(Token(access: "\(number.next())")) }
     let network = Network(
       Backend(
-        baseURL: URL(string: "http://h/"), transport: stub, mapping: clock, interceptors: [authentication]))
+        baseURL: URL(string: "http://h/"), transport: stub, clock: clock, mapping: clock, interceptors: [authentication]
+      ))
     let kinds = Notes()
     func get() {
       _ = network.response(.get, "/x").subscribe(

@@ -52,7 +52,7 @@ final class TokenOwnerTests: XCTestCase {
           : .json("ok", status: $0.headers["Authorization"] == "Bearer new" ? 200 : 401)
       }
       let authentication = AuthenticationInterceptor(
-        for: [try url()], store: MemoryTokenStore(Token(access: "old", account: account)), scheduler: virtual.scheduler,
+        for: [try url()], store: MemoryTokenStore(Token(access: "old", account: account)),
         refresh: { _ in .just(Token(access: "new")) })
       let network = virtual.network(CacheInterceptor(ResponseCache(directory: nil)), authentication)
       let owners = Notes()
@@ -139,7 +139,7 @@ final class TokenOwnerTests: XCTestCase {
     let virtual = VirtualNetwork(.json("ok"))
     let store = Broken()
     let authentication = AuthenticationInterceptor(
-      for: [try url()], store: store, scheduler: virtual.scheduler,
+      for: [try url()], store: store,
       refresh: { _ -> Single<Token> in throw TestError("not needed") })
     let network = virtual.network(authentication)
     virtual.note("", network.response(.get, "/x"))

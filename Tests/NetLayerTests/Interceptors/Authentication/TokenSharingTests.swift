@@ -17,7 +17,7 @@ final class TokenSharingTests: XCTestCase {
   ) throws -> (Network, AuthenticationInterceptor) {
     let refreshes = refreshes
     let authentication = AuthenticationInterceptor(
-      for: [try XCTUnwrap(URL(string: "http://h"))], store: store, maxRefreshes: max, scheduler: virtual.scheduler
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: store, maxRefreshes: max
     ) { old in
       refreshes.add(old?.access ?? "none")
       return try refresh(old)

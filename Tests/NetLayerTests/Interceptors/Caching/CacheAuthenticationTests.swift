@@ -14,8 +14,7 @@ final class CacheAuthenticationTests: XCTestCase {
     _ token: Token?, scheduler: TestScheduler? = nil, next: String = "new"
   ) throws -> AuthenticationInterceptor {
     AuthenticationInterceptor(
-      for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(token),
-      scheduler: scheduler ?? TestScheduler()
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(token)
     ) { _ in .just(Token(access: next)) }
   }
 

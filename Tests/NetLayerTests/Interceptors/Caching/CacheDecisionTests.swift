@@ -101,7 +101,8 @@ final class CacheDecisionTests: XCTestCase {
     let cache = ResponseCache(directory: directory, memoryLimit: 0, clock: scheduler)
     let network = Network(
       Backend(
-        baseURL: URL(string: "http://h"), transport: stub, mapping: scheduler, interceptors: [CacheInterceptor(cache)]))
+        baseURL: URL(string: "http://h"), transport: stub, clock: scheduler, mapping: scheduler,
+        interceptors: [CacheInterceptor(cache)]))
     for count in 1...2 {
       let done = Locked<Bool>(false)
       let subscription = network.request(Plain()).map(Int.self, at: "id").asObservable().subscribe(

@@ -285,7 +285,8 @@ final class CacheInterceptorTests: XCTestCase {
     func requests(_ interceptor: CacheInterceptor) -> Int {
       let network = Network(
         Backend(
-          baseURL: URL(string: "http://h"), transport: stub, mapping: scheduler, interceptors: [interceptor, Sign()]))
+          baseURL: URL(string: "http://h"), transport: stub, clock: scheduler, mapping: scheduler,
+          interceptors: [interceptor, Sign()]))
       let before = stub.requests.count
       for _ in 0..<3 {
         let subscription = network.request(Plain()).subscribe()

@@ -45,10 +45,11 @@ final class CacheNginxTests: XCTestCase {
     // Not modified for a hundred days, so the heuristic considers it fresh for ten days.
     try nginx.write(#"{"v":1}"#, to: "plain.json", daysAgo: 100)
     let directory = nginx.folder.appending(path: "cache")
-    let cache = ResponseCache(directory: directory, clock: clock)
+    let cache = ResponseCache(directory: directory)
     let network = Network(
       Backend(
-        baseURL: nginx.url, transport: DefaultTransport.make(), interceptors: [CacheInterceptor(cache), sent.monitor]))
+        baseURL: nginx.url, transport: DefaultTransport.make(), clock: clock,
+        interceptors: [CacheInterceptor(cache), sent.monitor]))
     var origins: [Response.Origin] = []
     @discardableResult
     func call(_ path: String, _ method: HTTPMethod = .get, _ headers: HTTPHeaders = [:]) throws -> Response {

@@ -201,7 +201,7 @@ final class CacheStorageTests: XCTestCase {
 
   func test_coalescing_doesNotRepeatTheProvisionalResponse() {
     let fixture = CacheFixture(CacheFixture.counting([:]))
-    let repeats = CoalescingInterceptor(window: .seconds(10), scheduler: fixture.scheduler)
+    let repeats = CoalescingInterceptor(window: .seconds(10))
     let network = fixture.network.with { $0.interceptors.insert(repeats, at: 0) }
     fixture.get(.networkOnly)
     let call = Plain(caching: CacheOptions(policy: .cacheThenNetwork())).cache.request(on: network)
@@ -221,7 +221,7 @@ final class CacheStorageTests: XCTestCase {
   func test_coalescing_doesNotRepeatTheResponseOfAnotherUser() throws {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     let jar = CookieJar()
-    let repeats = CoalescingInterceptor(window: .seconds(10), scheduler: fixture.scheduler)
+    let repeats = CoalescingInterceptor(window: .seconds(10))
     let network = fixture.network.with { backend in
       backend.options.cookies = jar
       backend.interceptors = [repeats]

@@ -25,7 +25,7 @@ final class CoalescingInterceptorTests: XCTestCase {
 
   func test_row_3_14_networksWithDifferentTransports_areDifferentUsers() {
     let virtual = VirtualNetwork(.json("ann", after: .seconds(1)))
-    let ann = virtual.network(CoalescingInterceptor(window: .seconds(10), scheduler: virtual.scheduler))
+    let ann = virtual.network(CoalescingInterceptor(window: .seconds(10)))
     func stub() -> StubTransport { StubTransport(on: virtual.scheduler) { _ in .json("bob", after: .seconds(1)) } }
     let bob = stub()
     virtual.note("a ", ann.response(.get, "/x"))
@@ -77,7 +77,7 @@ final class CoalescingInterceptorTests: XCTestCase {
 
   func test_row_3_14_error_reachesAllCallers_andIsNotStored() {
     let virtual = VirtualNetwork(.sequence([.failure(.timeout, after: .seconds(1)), .json("ok")]))
-    let network = virtual.network(CoalescingInterceptor(window: .seconds(10), scheduler: virtual.scheduler))
+    let network = virtual.network(CoalescingInterceptor(window: .seconds(10)))
     virtual.note("a ", network.response(.get, "/x"))
     virtual.note("b ", network.response(.get, "/x"))
     virtual.scheduler.advanceTo(2000)
@@ -88,7 +88,7 @@ final class CoalescingInterceptorTests: XCTestCase {
 
   func test_row_3_14_requestWithinTheWindow_receivesTheLastResponse() {
     let virtual = VirtualNetwork(.sequence([.json("1", after: .seconds(1)), .json("2", after: .seconds(1))]))
-    let network = virtual.network(CoalescingInterceptor(window: .seconds(2), scheduler: virtual.scheduler))
+    let network = virtual.network(CoalescingInterceptor(window: .seconds(2)))
     for time in [0, 1001, 2999, 3001, 3500] {
       virtual.scheduler.scheduleAt(time) { virtual.note("", network.response(.get, "/x")) }
     }
@@ -102,9 +102,9 @@ final class CoalescingInterceptorTests: XCTestCase {
     let virtual = VirtualNetwork { .json($0.headers["Authorization"] ?? "none", after: .seconds(1)) }
     let authentication = AuthenticationInterceptor(
       for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "anna")),
-      scheduler: virtual.scheduler, refresh: { _ in throw TestError() })
+      refresh: { _ in throw TestError() })
     let network = virtual.network(
-      CoalescingInterceptor(window: .seconds(10), scheduler: virtual.scheduler), authentication)
+      CoalescingInterceptor(window: .seconds(10)), authentication)
     virtual.note("anna: ", network.response(.get, "/me"))
     virtual.scheduler.advanceTo(500)
     authentication.set(Token(access: "bert"))
@@ -122,7 +122,7 @@ final class CoalescingInterceptorTests: XCTestCase {
 
   func test_row_3_14_responseWithinTheWindow_arrivesOnTheMappingScheduler() {
     let virtual = VirtualNetwork(.json("ok"))
-    let network = virtual.network(CoalescingInterceptor(window: .seconds(10), scheduler: virtual.scheduler))
+    let network = virtual.network(CoalescingInterceptor(window: .seconds(10)))
     virtual.note("", network.response(.get, "/x"))
     virtual.scheduler.advanceBy(1)
     virtual.note("", network.response(.get, "/x"))

@@ -120,7 +120,7 @@ final class CoalescingSharingTests: XCTestCase {
 
   func test_requestAfterAWrite_doesNotReceiveAnOlderResponse() {
     let virtual = cart()
-    let network = virtual.network(CoalescingInterceptor(window: .seconds(60), scheduler: virtual.scheduler))
+    let network = virtual.network(CoalescingInterceptor(window: .seconds(60)))
     virtual.note("get ", network.response(.get, "/cart"))
     virtual.scheduler.advanceTo(2000)
     virtual.note("post ", network.response(.post, "/cart").flatMap { _ in network.response(.get, "/cart") })
@@ -145,7 +145,7 @@ final class CoalescingSharingTests: XCTestCase {
   func test_failedOrCancelledWrite_countsAsAWrite() {
     for ending in ["fails", "is cancelled"] {
       let virtual = VirtualNetwork { $0.method == .get ? .json("ok") : .failure(.timeout, after: .seconds(1)) }
-      let network = virtual.network(CoalescingInterceptor(window: .seconds(60), scheduler: virtual.scheduler))
+      let network = virtual.network(CoalescingInterceptor(window: .seconds(60)))
       virtual.note("", network.response(.get, "/cart"))
       virtual.scheduler.advanceTo(10)
       let write = virtual.note("", network.response(.delete, "/cart"))
@@ -159,7 +159,7 @@ final class CoalescingSharingTests: XCTestCase {
 
   func test_writeToAnotherOrigin_doesNotEndSharing() {
     let virtual = cart()
-    let network = virtual.network(CoalescingInterceptor(window: .seconds(60), scheduler: virtual.scheduler))
+    let network = virtual.network(CoalescingInterceptor(window: .seconds(60)))
     virtual.note("", network.response(.get, "/cart"))
     virtual.note("", network.response(.post, "http://other/cart"))
     virtual.note("", network.response(.query, "/cart", encoding: .json))

@@ -37,7 +37,7 @@ private final class Gauge: Interceptor {
 final class LimitInterceptorTests: XCTestCase {
   func test_row_0_10_limit_boundsConcurrentRequests_andReportsTheWait() {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
-    let network = virtual.network(LimitInterceptor(maxConcurrent: 2, scheduler: virtual.scheduler))
+    let network = virtual.network(LimitInterceptor(maxConcurrent: 2))
     let waits = Notes()
     for index in 0..<5 {
       _ = network.response(.get, "/\(index)").subscribe(onNext: { waits.add("\($0.url.path) \($0.waited)") })
@@ -50,7 +50,7 @@ final class LimitInterceptorTests: XCTestCase {
 
   func test_limit_appliesPerHost() {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
-    let network = virtual.network(LimitInterceptor(maxConcurrent: 3, maxPerHost: 2, scheduler: virtual.scheduler))
+    let network = virtual.network(LimitInterceptor(maxConcurrent: 3, maxPerHost: 2))
     for host in ["a", "a", "a", "a", "b", "b"] { virtual.note("\(host) ", network.response(.get, "http://\(host)/x")) }
     virtual.scheduler.start()
     XCTAssertEqual(
@@ -61,7 +61,7 @@ final class LimitInterceptorTests: XCTestCase {
   func test_rateLimit_appliesAfterABurst() {
     let virtual = VirtualNetwork(.json("ok"))
     let rate = LimitInterceptor.Rate(4, per: .seconds(2))
-    let network = virtual.network(LimitInterceptor(rate: rate, scheduler: virtual.scheduler))
+    let network = virtual.network(LimitInterceptor(rate: rate))
     for _ in 0..<7 { virtual.note("", network.response(.get, "/x")) }
     virtual.scheduler.start()
     let times = [0, 0, 0, 0, 500, 1000, 1500]
@@ -75,7 +75,7 @@ final class LimitInterceptorTests: XCTestCase {
 
   func test_clockSetBack_doesNotStopRequests() {
     let start = Date(timeIntervalSinceReferenceDate: 10_000)
-    var bucket = LimitInterceptor.TokenBucket(.init(1, per: .seconds(1)), now: start)
+    var bucket = LimitInterceptor.TokenBucket(.init(1, per: .seconds(1)))
     XCTAssertNil(bucket.take(at: start), "the first may begin")
     XCTAssertNotNil(bucket.take(at: start - 3600), "the second waits")
     XCTAssertNil(bucket.take(at: start - 3599), "for a second, not an hour")
@@ -83,7 +83,7 @@ final class LimitInterceptorTests: XCTestCase {
 
   func test_waitingRequests_startByPriority_thenInOrder() {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
-    let limit = LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler)
+    let limit = LimitInterceptor(maxConcurrent: 1)
     func network(_ priority: Request.Priority) -> Network { virtual.network(Prioritised(priority: priority), limit) }
     let (low, normal, high) = (network(.low), network(.normal), network(.high))
     for (index, network) in [normal, low, normal, high, low, high].enumerated() {
@@ -95,7 +95,7 @@ final class LimitInterceptorTests: XCTestCase {
 
   func test_priority_appliesAcrossHosts() {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
-    let limit = LimitInterceptor(maxConcurrent: 1, maxPerHost: 1, scheduler: virtual.scheduler)
+    let limit = LimitInterceptor(maxConcurrent: 1, maxPerHost: 1)
     func send(_ priority: Request.Priority, _ host: String, _ path: String) {
       virtual.note("", virtual.network(Prioritised(priority: priority), limit).response(.get, "http://\(host)/\(path)"))
     }
@@ -108,7 +108,7 @@ final class LimitInterceptorTests: XCTestCase {
 
   func test_waitingRequest_isNotSent_whenCancelled() {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
-    let network = virtual.network(LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler))
+    let network = virtual.network(LimitInterceptor(maxConcurrent: 1))
     virtual.note("", network.response(.get, "/a"))
     let second = virtual.note("", network.response(.get, "/b"))
     virtual.note("", network.response(.get, "/c"))
@@ -121,7 +121,7 @@ final class LimitInterceptorTests: XCTestCase {
 
   func test_slot_isReleasedOnFailureAndCancellation() {
     let virtual = VirtualNetwork { $0.url.path == "/never" ? .never : .failure(.timeout, after: .seconds(1)) }
-    let network = virtual.network(LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler))
+    let network = virtual.network(LimitInterceptor(maxConcurrent: 1))
     let first = virtual.note("", network.response(.get, "/never"))
     virtual.note("", network.response(.get, "/b"))
     virtual.note("", network.response(.get, "/c"))
@@ -138,7 +138,7 @@ final class LimitInterceptorTests: XCTestCase {
       }
     }
     let virtual = VirtualNetwork(.json("ok"))
-    let limit = LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler)
+    let limit = LimitInterceptor(maxConcurrent: 1)
     let blocked = virtual.note("", virtual.network(limit).response(.get, "/x"))
     let network = virtual.network(limit, Canned())
     for _ in 0..<20_000 { virtual.note("", network.response(.get, "/x")) }
@@ -170,7 +170,7 @@ final class LimitStreamTests: XCTestCase {
   }
 
   private func network(_ virtual: VirtualNetwork) -> Network {
-    virtual.network(LimitInterceptor(maxConcurrent: 1, scheduler: virtual.scheduler))
+    virtual.network(LimitInterceptor(maxConcurrent: 1))
   }
 
   private static func body(failing kind: NetworkError.Kind? = nil) -> StubTransport.StubbedResponse {

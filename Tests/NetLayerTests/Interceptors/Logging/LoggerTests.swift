@@ -16,12 +16,12 @@ final class LoggerTests: XCTestCase {
     curl: Bool = false, dispose: Bool = false, _ call: (Network) -> Observable<Response>
   ) -> [String] {
     let notes = Notes()
-    let logger = NetworkLogger(level: level, showsCurl: curl, clock: scheduler, output: { notes.add($0) })
+    let logger = NetworkLogger(level: level, showsCurl: curl, output: { notes.add($0) })
     let network = Network(
       Backend(
         baseURL: URL(string: "http://h"), headers: ["Authorization": "Bearer s1"],
         commonParameters: { ["token": "s2"] }, transport: StubTransport(on: scheduler) { _ in answer },
-        mapping: scheduler, interceptors: [logger]))
+        clock: scheduler, mapping: scheduler, interceptors: [logger]))
     let subscription = call(network).subscribe(onError: { _ in })
     if dispose { subscription.dispose() }
     scheduler.start()

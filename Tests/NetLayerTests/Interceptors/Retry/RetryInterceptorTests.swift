@@ -62,7 +62,7 @@ final class RetryInterceptorTests: XCTestCase {
   func test_lastResponseOrError_isReturnedWithTheNumberOfAttempts() throws {
     let virtual = VirtualNetwork(.json("busy", status: 503))
     let log = Notes()
-    let logger = NetworkLogger(clock: virtual.scheduler) { log.add($0) }
+    let logger = NetworkLogger { log.add($0) }
     let network = virtual.network(logger, RetryInterceptor(policy: policy(virtual)))
     virtual.note("", network.response(.get, "/x"))
     virtual.scheduler.start()
@@ -81,7 +81,7 @@ final class RetryInterceptorTests: XCTestCase {
     let virtual = sequence(.json("busy", status: 503), .json("ok"))
     let log = Notes()
     let network = virtual.network(
-      RetryInterceptor(policy: policy(virtual)), NetworkLogger(clock: virtual.scheduler) { log.add($0) })
+      RetryInterceptor(policy: policy(virtual)), NetworkLogger { log.add($0) })
     virtual.note("", network.response(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(

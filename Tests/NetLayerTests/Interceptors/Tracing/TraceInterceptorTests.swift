@@ -120,7 +120,7 @@ final class TraceInterceptorTests: XCTestCase {
   func testEventsHaveOpenTelemetryAttributes() throws {
     let virtual = VirtualNetwork(.sequence([.json("busy", status: 503), .json("ok")]))
     let seen = Locked([[String: String]]())
-    let monitor = EventMonitor(clock: virtual.scheduler) { event in
+    let monitor = EventMonitor { event in
       seen.withLock { $0.append(event.attributes().mapValues { "\($0)" }) }
     }
     virtual.note("", virtual.network(retry(virtual), monitor).response(.get, "/x", parameters: ["token": "secret"]))
