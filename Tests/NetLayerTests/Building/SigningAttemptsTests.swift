@@ -119,6 +119,24 @@ final class SigningAttemptsTests: XCTestCase {
     XCTAssertEqual(signer.seen.all.last, "a=1 none - a=1&trace=%C3%A9%26")
   }
 
+  func test_sentRequestWithAChangedURL_isSignedOnce() {
+    struct Again: Interceptor {
+      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+        next(request).flatMap { response -> Observable<Response> in
+          guard response.status == 503 else { return .just(response) }
+          var again = response.request
+          again.url.append(queryItems: [URLQueryItem(name: "trace", value: "1")])
+          return next(again)
+        }
+      }
+    }
+    let virtual = VirtualNetwork(.sequence([.json("busy", status: 503), .json("ok")]))
+    let network = network(virtual, NonceSigner(inParameters: true), Again())
+    virtual.note("", network.response(.get, "/x", parameters: ["a": 1]))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.stub.requests.map { $0.url.query() }, ["a=1&sign=1", "a=1&trace=1&sign=2"])
+  }
+
   func test_multipartBody_isSignedAgain_withItsOwnBoundary() throws {
     struct Upload: Endpoint {
       var path: String { "/up" }
