@@ -27,7 +27,7 @@ extension Network {
   ///
   /// - Parameters:
   ///   - endpoint: The endpoint to call.
-  ///   - lastEventID: The ID of the last event of an earlier run, after which to continue.
+  ///   - lastEventID: The ID of the last event of an earlier run, after which to continue; `nil` for the beginning.
   ///   - sentinel: The `data` of the event that ends the stream and is not emitted, such as `[DONE]`; `nil` for none.
   ///     If the connection of a POST ends before that event, the stream fails with an error of kind `connection`,
   ///     because the response is incomplete.
@@ -38,7 +38,7 @@ extension Network {
   ///     length of the delay. The error is `nil` if the server closed the connection normally. The closure runs on the
   ///     backend's `mapping` scheduler.
   public func events(
-    _ endpoint: some Endpoint, lastEventID: String = "", until sentinel: String? = nil, reconnect: RetryPolicy? = nil,
+    _ endpoint: some Endpoint, lastEventID: String? = nil, until sentinel: String? = nil, reconnect: RetryPolicy? = nil,
     onReconnect: (@Sendable (NetworkError?, Duration) -> Void)? = nil
   ) -> Observable<ServerSentEvent> {
     received(endpoint, lastEventID, sentinel, reconnect, onReconnect).map(\.event)
@@ -54,7 +54,7 @@ extension Network {
   /// An event that can't be decoded ends the stream with an error of kind `parse`, whose `index` is the number of the
   /// event, from 0. If a server sends events of several types, use `events(_:)` and decode by their `event`.
   public func events<Model: Decodable & Sendable>(
-    _ endpoint: some Endpoint, as type: Model.Type, lastEventID: String = "", until sentinel: String? = nil,
+    _ endpoint: some Endpoint, as type: Model.Type, lastEventID: String? = nil, until sentinel: String? = nil,
     reconnect: RetryPolicy? = nil, onReconnect: (@Sendable (NetworkError?, Duration) -> Void)? = nil
   ) -> Observable<Model> {
     received(endpoint, lastEventID, sentinel, reconnect, onReconnect).enumerated().map { index, received in
@@ -68,7 +68,7 @@ extension Network {
 
   /// Emits the events, each with the head of its response.
   private func received(
-    _ endpoint: some Endpoint, _ lastEventID: String, _ sentinel: String?, _ reconnect: RetryPolicy?,
+    _ endpoint: some Endpoint, _ lastEventID: String?, _ sentinel: String?, _ reconnect: RetryPolicy?,
     _ onReconnect: (@Sendable (NetworkError?, Duration) -> Void)?
   ) -> Observable<ReceivedEvent> {
     let once = reconnect == nil && !endpoint.method.isIdempotent
@@ -77,7 +77,7 @@ extension Network {
       ?? RetryPolicy(attempts: once ? 1 : .max, initialDelay: .seconds(3), maximumDelay: .seconds(60))
     reconnect.scheduler = reconnect.scheduler ?? backend.clock
     let events = Observable<ReceivedEvent>.deferred { [reconnect] in
-      let session = EventSession(lastEventID)
+      let session = EventSession(lastEventID ?? "")
       if once {
         let connection = self.connection(endpoint, session, reconnect)
         guard let sentinel else { return connection }
