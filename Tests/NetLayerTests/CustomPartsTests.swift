@@ -4,8 +4,8 @@ import NetLayerTesting
 import XCTest
 
 private struct CountSigner: Signer {
-  func sign(_ content: SignedContent) -> Signature {
-    Signature(headers: ["X-Text": content.text, "X-Path": content.request.url.path])
+  func sign(_ content: SignedContent) -> RequestSignature {
+    RequestSignature(headers: ["X-Text": content.text, "X-Path": content.request.url.path])
   }
 }
 

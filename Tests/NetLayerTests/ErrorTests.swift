@@ -135,7 +135,7 @@ final class ErrorTests: XCTestCase {
   func test_row_0_4_foreignErrors_areWrapped_andAChainsErrorKeepsItsCause() throws {
     struct Strange: Interceptor {
       struct Cause: Error {}
-      func intercept(_ request: Request, next: Chain) -> Observable<Response> { .error(Cause()) }
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> { .error(Cause()) }
     }
     struct Get: Endpoint {
       var path: String { "/a" }

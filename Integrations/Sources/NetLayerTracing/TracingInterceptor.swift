@@ -30,7 +30,7 @@ public struct TracingInterceptor: Interceptor {
   }
 
   /// Sends `request` within a span.
-  public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     let redaction = redaction
     let tracer = tracer ?? InstrumentationSystem.tracer
     return Observable.deferred {

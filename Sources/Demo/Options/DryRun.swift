@@ -5,7 +5,7 @@ import Streams
 struct DryRun: Interceptor {
   let console: Console
 
-  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     .deferred {
       console.print(request.curlCommand(redaction: .none))
       return .error(NetworkError(kind: .cancelled, reason: "printed instead of sent"))

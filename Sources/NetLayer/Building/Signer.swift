@@ -4,8 +4,8 @@ import PortableFoundation
 ///
 /// ```swift
 /// struct AntiCrawler: Signer {
-///   func sign(_ content: SignedContent) -> Signature {
-///     Signature(parameters: ["sign": HTTPDigest.hex(HTTPDigest.md5(Data((content.text + secret).utf8)))])
+///   func sign(_ content: SignedContent) -> RequestSignature {
+///     RequestSignature(parameters: ["sign": HTTPDigest.hex(HTTPDigest.md5(Data((content.text + secret).utf8)))])
 ///   }
 /// }
 /// ```
@@ -18,7 +18,7 @@ public protocol Signer: Sendable {
   /// the task begins on the sending thread, so a signer that waits for nothing takes no detour.
   ///
   /// - Throws: Any error. The request then fails with it, and nothing is sent.
-  func sign(_ content: SignedContent) async throws -> Signature
+  func sign(_ content: SignedContent) async throws -> RequestSignature
   /// An identifier of the user whose key signs; it is not sent.
   ///
   /// Requests of two accounts never share a response of a cache or of a `CoalescingInterceptor`. `nil`, the default, stands
@@ -50,7 +50,7 @@ public struct SignedContent: Sendable {
 }
 
 /// The parameters and header fields that a signer adds to a request.
-public struct Signature: Sendable {
+public struct RequestSignature: Sendable {
   /// The parameters of the signature, sent in the same place as the call's own parameters. In a body, they are added to
   /// the call's own body, even if an interceptor has replaced it.
   public var parameters: Parameters
@@ -108,7 +108,7 @@ final class Signing: Sendable, ContextKey {
     }
   }
 
-  private func adding(_ signature: Signature, to unsigned: Request) throws -> Request {
+  private func adding(_ signature: RequestSignature, to unsigned: Request) throws -> Request {
     var request = unsigned
     if !signature.parameters.isEmpty {
       // A URL from the server, such as the next page's, may contain the former signature.
@@ -167,7 +167,7 @@ final class Signing: Sendable, ContextKey {
 struct Signed: Sendable, ContextKey {
   static var defaultValue: Signed? { nil }
 
-  let signature: Signature
+  let signature: RequestSignature
   let url: URL
   let type: String?
 }

@@ -61,7 +61,9 @@ final class CallResponses: StreamSource {
     // Outside all interceptors, because a failed attempt that a retry recovers from is not an error.
     let receiver = Receiver(network: network, sink: sink, last: onlyLast ? Cell(nil) : nil)
     let scope = ReceiverScope(sink.subscription, receiver) { $0.receiver.finish($1) }
-    limited(Chain(network: network, progress: progress)(request), request).run(scope) { scope.receiver.receive($0) }
+    limited(InterceptorChain(network: network, progress: progress)(request), request).run(scope) {
+      scope.receiver.receive($0)
+    }
   }
 
   /// Builds the request, and replaces the notes of an earlier call with the same request.

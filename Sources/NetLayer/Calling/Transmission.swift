@@ -3,7 +3,7 @@ import Streams
 
 /// The last interceptor, which sends a request to the transport at each subscription.
 struct TransportInterceptor: Interceptor {
-  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     let (network, progress) = (next.network, next.progress)
     return Observable(push: { Transmission(request, network, progress, Sink($0, $1)).start() })
   }

@@ -23,7 +23,7 @@ public struct AsyncInterceptor: Interceptor {
   }
 
   /// Calls the function in a new task.
-  public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     // The new task does not inherit the mark that it belongs to a refresh.
     let isRefreshing = request.context[IsPartOfRefresh.self]
     return Single.from { [respond] in

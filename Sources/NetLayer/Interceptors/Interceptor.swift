@@ -4,7 +4,7 @@ import Streams
 ///
 /// ```swift
 /// struct Stamp: Interceptor {
-///   func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+///   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
 ///     var request = request
 ///     request.headers["X-Request"] = "1"
 ///     return next(request)
@@ -31,7 +31,7 @@ public protocol Interceptor: Sendable {
   /// It is called once per subscription, on the subscribing thread, and again for each retry. It must not block.
   /// Responses of `next` arrive on the backend's `mapping` scheduler. Calls that are streams emit every response; the
   /// result of a single is the last response.
-  func intercept(_ request: Request, next: Chain) -> Observable<Response>
+  func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response>
   /// Returns the account with which the interceptor would authenticate `request`, or `nil`, the default, for none.
   /// Earlier interceptors use it to distinguish users.
   ///

@@ -9,7 +9,7 @@ struct SigningInterceptor: Interceptor {
     request.context[Signing.self].map { $0.signer.account ?? account }
   }
 
-  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     guard let signing = request.context[Signing.self] else { return next(request) }
     let isPartOfRefresh = request.context[IsPartOfRefresh.self]
     return Single.starting { [account] in

@@ -40,8 +40,8 @@ func article0(shopURL: URL, userId: Int, bag: DisposeBag) throws {
 enum Article0Signature {
   struct AntiCrawler: Signer {
     let secret: String
-    func sign(_ content: SignedContent) -> Signature {
-      Signature(parameters: ["sign": HTTPDigest.hex(HTTPDigest.md5(Data((content.text + secret).utf8)))])
+    func sign(_ content: SignedContent) -> RequestSignature {
+      RequestSignature(parameters: ["sign": HTTPDigest.hex(HTTPDigest.md5(Data((content.text + secret).utf8)))])
     }
   }
 }

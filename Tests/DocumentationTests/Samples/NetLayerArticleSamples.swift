@@ -112,7 +112,7 @@ struct Price: Decodable, Sendable {
 #endif
 
 struct RequestID: Interceptor {
-  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     var request = request
     request.headers["X-Request-ID"] = "r-\(request.url.lastPathComponent)"
     return next(request)
@@ -134,7 +134,7 @@ protocol Stamping: Sendable {
 
 struct Slow: Interceptor {
   let limit: Duration
-  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     next(request).do(onNext: { response in
       if response.waited > limit { print("slow: \(request.url.path)") }
     })
@@ -143,7 +143,7 @@ struct Slow: Interceptor {
 
 struct Maintenance: Interceptor {
   let isOn: @Sendable () -> Bool
-  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     .deferred {
       guard isOn() else { return next(request) }
       return .error(NetworkError(kind: .connection, message: "维护中", reason: "maintenance"))

@@ -10,8 +10,8 @@ import XCTest
 private struct AntiCrawler: Signer {
   let secret: String
 
-  func sign(_ content: SignedContent) -> Signature {
-    Signature(parameters: ["sign": HTTPDigest.hex(HTTPDigest.md5(Data((content.text + secret).utf8)))])
+  func sign(_ content: SignedContent) -> RequestSignature {
+    RequestSignature(parameters: ["sign": HTTPDigest.hex(HTTPDigest.md5(Data((content.text + secret).utf8)))])
   }
 }
 
@@ -19,9 +19,9 @@ private struct AntiCrawler: Signer {
 private struct HMACSigner: Signer {
   let key: Data
 
-  func sign(_ content: SignedContent) -> Signature {
+  func sign(_ content: SignedContent) -> RequestSignature {
     let text = "\(content.request.method)\n\(content.request.url.path)\n\(content.text)"
-    return Signature(headers: ["X-Signature": HTTPDigest.hmacSHA256(Data(text.utf8), key: key).hex])
+    return RequestSignature(headers: ["X-Signature": HTTPDigest.hmacSHA256(Data(text.utf8), key: key).hex])
   }
 }
 
@@ -72,7 +72,7 @@ final class SignerTests: XCTestCase {
   func test_failingSigner_sendsNothing() throws {
     struct Broken: Signer {
       struct NoKey: Error {}
-      func sign(_ content: SignedContent) throws -> Signature { throw NoKey() }
+      func sign(_ content: SignedContent) throws -> RequestSignature { throw NoKey() }
     }
     let transport = StubTransport { _ in .json("{}") }
     let error = try failure(of: network(transport, Broken()).response(.get, "/a"))

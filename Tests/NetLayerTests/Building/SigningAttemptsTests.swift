@@ -15,12 +15,12 @@ private final class NonceSigner: Signer {
 
   init(inParameters: Bool) { self.inParameters = inParameters }
 
-  func sign(_ content: SignedContent) -> Signature {
+  func sign(_ content: SignedContent) -> RequestSignature {
     let token = content.request.headers["Authorization"] ?? "none"
     let sign = "\(nonce.next())"
     seen.add(
       "\(content.text) \(token) \(content.request.headers["X-Sign"] ?? "-") \(content.request.url.query() ?? "-")")
-    return inParameters ? Signature(parameters: ["sign": sign]) : Signature(headers: ["X-Sign": sign])
+    return inParameters ? RequestSignature(parameters: ["sign": sign]) : RequestSignature(headers: ["X-Sign": sign])
   }
 }
 
@@ -105,7 +105,7 @@ final class SigningAttemptsTests: XCTestCase {
 
   func test_urlChangedByAnInterceptor_isKept_withOneSignature() {
     struct Traced: Interceptor {
-      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
         var request = request
         request.url.append(queryItems: [URLQueryItem(name: "trace", value: "é&")])
         return next(request)
@@ -121,7 +121,7 @@ final class SigningAttemptsTests: XCTestCase {
 
   func test_sentRequestWithAChangedURL_isSignedOnce() {
     struct Again: Interceptor {
-      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
         next(request).flatMap { response -> Observable<Response> in
           guard response.status == 503 else { return .just(response) }
           var again = response.request
@@ -178,7 +178,7 @@ final class SigningAttemptsTests: XCTestCase {
     let scheduler = virtual.scheduler
     let signer = ClosureSigner { _ in
       times.add("\(scheduler.clock)")
-      return Signature(headers: ["X-Sign": "s"])
+      return RequestSignature(headers: ["X-Sign": "s"])
     }
     let policy = RetryPolicy(
       initialDelay: .seconds(8), maximumDelay: .seconds(8), generator: { $0.upperBound },
@@ -189,8 +189,8 @@ final class SigningAttemptsTests: XCTestCase {
   }
 
   func test_accountsOfSigners_decideWhoSharesAResponse() {
-    let named = ["ann", "ann", "bob"].map { user in ClosureSigner(for: { user }) { _ in Signature() } }
-    let unnamed = [ClosureSigner { _ in Signature() }, ClosureSigner { _ in Signature() }]
+    let named = ["ann", "ann", "bob"].map { user in ClosureSigner(for: { user }) { _ in RequestSignature() } }
+    let unnamed = [ClosureSigner { _ in RequestSignature() }, ClosureSigner { _ in RequestSignature() }]
     for (signers, requests) in [(named, 2), (unnamed, 2)] {
       let virtual = VirtualNetwork(
         .response(headers: ["Cache-Control": "max-age=60"], body: Data("ok".utf8), after: .seconds(1)))
@@ -213,9 +213,9 @@ final class SigningAttemptsTests: XCTestCase {
   func test_signerThatFailsAtTheSecondAttempt_failsTheCall() throws {
     final class Once: Signer {
       let count = Counter()
-      func sign(_ content: SignedContent) throws -> Signature {
+      func sign(_ content: SignedContent) throws -> RequestSignature {
         guard count.next() == 1 else { throw TestError("no key") }
-        return Signature(headers: ["X-Sign": "1"])
+        return RequestSignature(headers: ["X-Sign": "1"])
       }
     }
     let virtual = VirtualNetwork(.json("busy", status: 503))

@@ -55,7 +55,7 @@ final class PrepareTests: XCTestCase {
   }
 
   private struct Stamp: Interceptor {
-    func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
       var request = request
       request.headers["X-Stamp"] = "1"
       return next(request)

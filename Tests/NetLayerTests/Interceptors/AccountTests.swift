@@ -23,7 +23,7 @@ final class AccountTests: XCTestCase {
 
   /// Sends requests for another host to the host of the token.
   private struct Alias: Interceptor {
-    func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
       var request = request
       if let url = URL(string: "http://h" + request.url.path) { request.url = url }
       return next(request)
@@ -34,7 +34,7 @@ final class AccountTests: XCTestCase {
   private final class Before: Interceptor {
     let action = Box<(@Sendable () -> Void)?>(nil)
 
-    func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
       Observable.deferred {
         self.action.update { $0.take() }?()
         return next(request)
@@ -87,7 +87,7 @@ final class AccountTests: XCTestCase {
 
   func test_credentialsReplacedAfterAnAuthenticator_areNotCachedForItsAccount() throws {
     struct Impersonate: Interceptor {
-      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
         var request = request
         request.headers["Authorization"] = "Bearer bob"
         return next(request)

@@ -97,7 +97,7 @@ final class AsyncInterceptorTests: XCTestCase {
           count += 1
           return count
         }
-        return Signature(parameters: ["sign": "\(content.text)#\(turn)"], headers: ["X-Sign": "\(turn)"])
+        return RequestSignature(parameters: ["sign": "\(content.text)#\(turn)"], headers: ["X-Sign": "\(turn)"])
       }
       backend.interceptors = [
         AsyncInterceptor { request, next in
@@ -134,8 +134,8 @@ final class AsyncInterceptorTests: XCTestCase {
   func test_concurrentCallsWithTwoSigners_doNotShareAResponse() async throws {
     let stub = StubTransport { .json("\"\($0.headers["X-Sign"] ?? "")\"", after: .seconds(0.05)) }
     let shared = network(stub) { $0.interceptors = [CoalescingInterceptor()] }
-    let ann = shared.with { $0.signer = ClosureSigner { _ in Signature(headers: ["X-Sign": "ann"]) } }
-    let bob = shared.with { $0.signer = ClosureSigner { _ in Signature(headers: ["X-Sign": "bob"]) } }
+    let ann = shared.with { $0.signer = ClosureSigner { _ in RequestSignature(headers: ["X-Sign": "ann"]) } }
+    let bob = shared.with { $0.signer = ClosureSigner { _ in RequestSignature(headers: ["X-Sign": "bob"]) } }
     async let first = ann.fetch(.get("/me"), as: String.self)
     async let second = bob.fetch(.get("/me"), as: String.self)
     let users = try await [first, second]
@@ -150,7 +150,7 @@ final class AsyncInterceptorTests: XCTestCase {
     let api = network(stub) {
       $0.interceptors = [CacheInterceptor(ResponseCache(directory: nil), policy: .http)]
       $0.signer = ClosureSigner(for: { user.withLock { $0 } }) { _ in
-        Signature(parameters: ["uid": user.withLock { $0 }])
+        RequestSignature(parameters: ["uid": user.withLock { $0 }])
       }
     }
     let first = try await api.fetch(.get("/me"), as: String.self)
@@ -183,7 +183,7 @@ final class AsyncInterceptorTests: XCTestCase {
           count += 1
           return count
         }
-        return Signature(parameters: ["sign": "\(content.text)#\(turn)"], headers: ["S": "\(turn)"])
+        return RequestSignature(parameters: ["sign": "\(content.text)#\(turn)"], headers: ["S": "\(turn)"])
       }
       backend.interceptors = [
         AsyncInterceptor { request, next in
@@ -234,7 +234,7 @@ final class AsyncInterceptorTests: XCTestCase {
     let signed = keys.with {
       $0.signer = ClosureSigner { _ in
         let key: String = try await keys.fetch(.get("/key"))
-        return Signature(headers: ["S": key])
+        return RequestSignature(headers: ["S": key])
       }
     }
     login.withLock { $0 = signed }
@@ -246,7 +246,7 @@ final class AsyncInterceptorTests: XCTestCase {
   func test_queryInThePath_isSigned() async throws {
     let stub = StubTransport { _ in .json("1") }
     let api = network(stub) {
-      $0.signer = ClosureSigner { Signature(headers: ["S": $0.text]) }
+      $0.signer = ClosureSigner { RequestSignature(headers: ["S": $0.text]) }
     }
     try await api.fetch(.get("/pay?to=7&from=a%20b", query: ["n": 1]))
     XCTAssertEqual(stub.requests.last?.headers["S"], "from=a b&n=1&to=7")
@@ -262,7 +262,7 @@ final class AsyncInterceptorTests: XCTestCase {
     let count = Locked(0)
     let api = network(stub) { backend in
       backend.signer = ClosureSigner { _ in
-        Signature(parameters: [
+        RequestSignature(parameters: [
           "nonce": count.withLock { count in
             count += 1
             return count

@@ -14,7 +14,7 @@ final class ContextTests: XCTestCase {
   private struct Tracing: Interceptor {
     let notes: Notes
 
-    func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
       var request = request
       request.context[TraceID.self] = (request.context[TraceID.self] ?? "-") + "p"
       notes.add(request.context[TraceID.self] ?? "nothing")
@@ -93,7 +93,7 @@ final class ContextTests: XCTestCase {
 
       func account(of request: Request) -> String? { says ? user.withLock { $0 } : nil }
 
-      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
         var request = request
         let name = user.withLock { $0 }
         request.headers["Authorization"] = "Custom \(name)"

@@ -11,7 +11,7 @@ private struct Tag: Interceptor {
   let name: String
   let notes: Notes
 
-  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     notes.add("\(name)>")
     var request = request
     request.headers.append("X-Way", name)
@@ -20,23 +20,25 @@ private struct Tag: Interceptor {
 }
 
 private struct Twice: Interceptor {
-  func intercept(_ request: Request, next: Chain) -> Observable<Response> { next(request).retry(2) }
+  func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> { next(request).retry(2) }
 }
 
 private struct Canned: Interceptor {
-  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     .just(Response(request: request, body: Data(#"{"code":7}"#.utf8)))
   }
 }
 
 private struct Before: Interceptor {
-  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     next(request).startWith(Response(request: request, body: Data("old".utf8)))
   }
 }
 
 private struct Silent: Interceptor {
-  func intercept(_ request: Request, next: Chain) -> Observable<Response> { next(request).filter { _ in false } }
+  func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+    next(request).filter { _ in false }
+  }
 }
 
 final class InterceptorTests: XCTestCase {

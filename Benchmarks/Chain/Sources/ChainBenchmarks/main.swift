@@ -28,7 +28,7 @@ struct Here: ImmediateSchedulerType {
 }
 
 struct Pass: Interceptor {
-  func intercept(_ request: Request, next: Chain) -> Observable<Response> { next(request) }
+  func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> { next(request) }
 }
 
 func network(_ interceptors: [any Interceptor]) -> Network {

@@ -54,7 +54,7 @@ enum PhotoAPI: Endpoint {
 }
 
 struct RequestID: Interceptor {
-  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     var request = request
     request.headers["X-Request-ID"] = "r-\(request.url.lastPathComponent)"
     return next(request)

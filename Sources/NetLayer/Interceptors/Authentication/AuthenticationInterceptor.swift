@@ -130,7 +130,7 @@ public final class AuthenticationInterceptor: Interceptor {
   }
 
   /// Sends `request` with the token, and again with a new token if the status is 401.
-  public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     guard covers(request) else { return next(request) }
     return Observable.deferred { [self] in
       if let held = tokens.known(at: next.clock.now) { return responses(to: request, held, next) }
@@ -138,7 +138,9 @@ public final class AuthenticationInterceptor: Interceptor {
     }
   }
 
-  private func responses(to request: Request, _ held: TokenRefresh.Held, _ next: Chain) -> Observable<Response> {
+  private func responses(to request: Request, _ held: TokenRefresh.Held, _ next: InterceptorChain) -> Observable<
+    Response
+  > {
     let now = next.clock.now
     guard let renewal = held.renewal, renewal <= now else { return sent(request, with: held, next) }
     let fresh = replacement(of: held, request, nil, next.clock)
@@ -160,7 +162,8 @@ public final class AuthenticationInterceptor: Interceptor {
     return origins.contains { Origin.isIn($0.text, text) } || origins.contains(Origin(url))
   }
 
-  private func sent(_ request: Request, with held: TokenRefresh.Held, _ next: Chain) -> Observable<Response> {
+  private func sent(_ request: Request, with held: TokenRefresh.Held, _ next: InterceptorChain) -> Observable<Response>
+  {
     next(carrying(held.token, request)).flatMap { [self] response -> Observable<Response> in
       // Another origin, after a redirect, has never received the token.
       guard response.status == 401, request.body.isRepeatable, isFor(response.url) else {

@@ -61,7 +61,7 @@ public struct CacheInterceptor: Interceptor {
   }
 
   /// Emits the responses that the request's policy requires: one, or two with `cacheThenNetwork`.
-  public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     cache.follow(next.clock)
     let policy = request.caching.policy ?? policy
     let token = account == nil ? next.account(of: request) : nil
@@ -77,7 +77,7 @@ public struct CacheInterceptor: Interceptor {
   }
 
   /// Emits the error of a `cacheOnly` miss, off the caller's thread.
-  static func notCached(_ request: Request, _ next: Chain) -> Observable<Response> {
+  static func notCached(_ request: Request, _ next: InterceptorChain) -> Observable<Response> {
     let error = NetworkError(
       kind: .notCached, reason: "the cache has no response for \(request), and the cache policy allows no request",
       request: request)

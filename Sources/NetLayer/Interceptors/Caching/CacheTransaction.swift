@@ -13,9 +13,12 @@ final class CacheTransaction: StreamSource {
   /// The token that is part of the key.
   let token: String?
   let policy: CachePolicy
-  let next: Chain
+  let next: InterceptorChain
 
-  init(interceptor: CacheInterceptor, request: Request, key: String, token: String?, policy: CachePolicy, next: Chain) {
+  init(
+    interceptor: CacheInterceptor, request: Request, key: String, token: String?, policy: CachePolicy,
+    next: InterceptorChain
+  ) {
     self.interceptor = interceptor
     self.request = request
     self.key = key
@@ -255,7 +258,7 @@ final class CachedAnswer: StreamSource {
   private let response: Response
   private let network: Network
 
-  init(_ response: Response, _ next: Chain) { (self.response, network) = (response, next.network) }
+  init(_ response: Response, _ next: InterceptorChain) { (self.response, network) = (response, next.network) }
 
   func start(_ sink: Sink<Response>) {
     network.runOnMappingQueue { [response] in

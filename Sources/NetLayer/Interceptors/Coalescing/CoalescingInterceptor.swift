@@ -41,7 +41,7 @@ public final class CoalescingInterceptor: Interceptor {
   }
 
   /// Shares the response of an equal request in flight, or sends `request`.
-  public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     guard request.method.isSafe else { return forgettingOrigin(of: request, next(request)) }
     // A body may be readable only once, a download writes its own file, and progress belongs to one caller.
     guard request.method == .get || request.method == .head, case .none = request.body, request.destination == nil,
@@ -55,16 +55,16 @@ public final class CoalescingInterceptor: Interceptor {
   private final class Sharing: StreamSource {
     let interceptor: CoalescingInterceptor
     let request: Request
-    let next: Chain
+    let next: InterceptorChain
 
-    init(interceptor: CoalescingInterceptor, request: Request, next: Chain) {
+    init(interceptor: CoalescingInterceptor, request: Request, next: InterceptorChain) {
       (self.interceptor, self.request, self.next) = (interceptor, request, next)
     }
 
     func start(_ sink: Sink<Response>) { interceptor.join(request, next, sink) }
   }
 
-  private func join(_ request: Request, _ next: Chain, _ sink: Sink<Response>) {
+  private func join(_ request: Request, _ next: InterceptorChain, _ sink: Sink<Response>) {
     let own = SharedRequest(
       self, request, account: account.map { $0(request) } ?? next.account(of: request),
       next.network.transportIdentity, next.clock)

@@ -60,9 +60,9 @@ public final class LimitInterceptor: Interceptor {
   private final class Call: StreamSource {
     let interceptor: LimitInterceptor
     let request: Request
-    let next: Chain
+    let next: InterceptorChain
 
-    init(_ interceptor: LimitInterceptor, _ request: Request, _ next: Chain) {
+    init(_ interceptor: LimitInterceptor, _ request: Request, _ next: InterceptorChain) {
       (self.interceptor, self.request, self.next) = (interceptor, request, next)
     }
 
@@ -129,7 +129,7 @@ public final class LimitInterceptor: Interceptor {
   }
 
   /// Sends `request` when the limits permit it.
-  public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     Observable(Call(self, request, next))
   }
 

@@ -72,7 +72,7 @@ public struct EventMonitor: Interceptor {
   }
 
   /// Reports the events of `request`.
-  public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     let (clock, handler) = (next.clock, handler)
     return Observable.deferred {
       let start = clock.uptime

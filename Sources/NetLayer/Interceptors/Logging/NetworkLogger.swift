@@ -57,7 +57,7 @@ public struct NetworkLogger: Interceptor {
   }
 
   /// Logs `request` and its result.
-  public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     guard level > .off else { return next(request) }
     let (logger, clock) = (self, next.clock)
     return Observable.deferred {

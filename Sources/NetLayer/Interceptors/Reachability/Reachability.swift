@@ -79,7 +79,7 @@ public struct WaitForNetwork: Interceptor {
   }
 
   /// Sends `request` when a network is available.
-  public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     guard !request.url.isLoopback else { return next(request) }
     let reason = "no network was available for \(limit); check the connection"
     let offline = NetworkError(kind: .connection, reason: reason, request: request)

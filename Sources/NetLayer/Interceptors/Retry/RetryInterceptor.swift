@@ -59,12 +59,12 @@ public struct RetryInterceptor: Interceptor {
   }
 
   /// Sends `request` until it succeeds, can't be retried, or has used up the attempts or the origin's budget.
-  public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     budget.earn(Origin(request.url))
     return attempt(request, next)
   }
 
-  private func attempt(_ request: Request, _ next: Chain) -> Observable<Response> {
+  private func attempt(_ request: Request, _ next: InterceptorChain) -> Observable<Response> {
     guard request.context[Attempt.self] < policy.attempts, request.body.isRepeatable, isRepeatable(request)
     else { return next(request) }
     return Observable(RepeatableAttempt(rules: self, next: next, request: request))
@@ -73,10 +73,10 @@ public struct RetryInterceptor: Interceptor {
   /// An attempt that other attempts may follow. A reference, because copying the rules into closures takes longer.
   private final class RepeatableAttempt: StreamSource {
     let rules: RetryInterceptor
-    let next: Chain
+    let next: InterceptorChain
     let request: Request
 
-    init(rules: RetryInterceptor, next: Chain, request: Request) {
+    init(rules: RetryInterceptor, next: InterceptorChain, request: Request) {
       (self.rules, self.next, self.request) = (rules, next, request)
     }
 

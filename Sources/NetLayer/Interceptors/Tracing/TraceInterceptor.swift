@@ -31,7 +31,7 @@ public struct TraceInterceptor: Interceptor {
   }
 
   /// Sends `request` as a new span.
-  public func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     guard let trace = request.context[TraceContext.self], request.headers["traceparent"] == nil else {
       return next(request)
     }

@@ -337,7 +337,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
 
   func test_redirected401OfAnotherOrigin_causesNoRefresh() throws {
     struct Redirected: Interceptor {
-      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
         next(request).map { response in
           var response = response
           response.url = try XCTUnwrap(URL(string: "http://cdn/x"))
@@ -358,7 +358,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     struct Redirected: Interceptor {
       let moves: @Sendable (Request) -> Bool
 
-      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
         next(request).map { response in
           var response = response
           if moves(request) { response.url = try XCTUnwrap(URL(string: "http://cdn/x")) }

@@ -131,7 +131,7 @@ final class CacheAccountTests: XCTestCase {
     final class Signs: Interceptor {
       let isSignedIn = Locked(false)
 
-      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
         var request = request
         if isSignedIn.withLock({ $0 }) { request.headers["Authorization"] = "Bearer secret" }
         return next(request)
@@ -175,7 +175,7 @@ final class CacheAccountTests: XCTestCase {
   func test_responseThatVariesByALaterInterceptorsField_isNotStored() {
     struct Adds: Interceptor {
       let name: String
-      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
         var request = request
         request.headers[name] = "x"
         return next(request)

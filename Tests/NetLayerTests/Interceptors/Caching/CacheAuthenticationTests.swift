@@ -50,7 +50,7 @@ final class CacheAuthenticationTests: XCTestCase {
 
   func test_aVaryThatPreventsStoring_isReportedOnce() throws {
     struct Language: Interceptor {
-      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
         var request = request
         request.headers["X-Language"] = "de"
         return next(request)

@@ -272,7 +272,7 @@ final class CacheInterceptorTests: XCTestCase {
 
   func test_credentialsAddedAfterTheCache_areDetected() {
     struct Sign: Interceptor {
-      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
         var request = request
         request.headers["Authorization"] = "Bearer secret"
         return next(request)

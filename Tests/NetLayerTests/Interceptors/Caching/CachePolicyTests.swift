@@ -98,7 +98,7 @@ final class CachePolicyTests: XCTestCase {
     struct Failing: Interceptor {
       let cause: NetworkError.Kind
 
-      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
         .error(
           NetworkError(
             kind: .authentication, reason: "no token", underlying: NetworkError(kind: cause, reason: "for a reason")))

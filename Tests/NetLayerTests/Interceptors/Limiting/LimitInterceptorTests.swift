@@ -12,7 +12,7 @@ import XCTest
 private struct Prioritised: Interceptor {
   let priority: Request.Priority
 
-  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     var request = request
     request.options.priority = priority
     return next(request)
@@ -23,7 +23,7 @@ private struct Prioritised: Interceptor {
 private final class Gauge: Interceptor {
   let state = Locked((now: 0, most: 0))
 
-  func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+  func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     Observable.deferred { [self] in
       state.withLock { state in
         state.now += 1
@@ -133,7 +133,7 @@ final class LimitInterceptorTests: XCTestCase {
 
   func test_immediateResponses_doNotOverflowTheStack() {
     struct Canned: Interceptor {
-      func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
         .just(Response(request: request))
       }
     }
@@ -237,7 +237,7 @@ final class LimitStreamTests: XCTestCase {
   private final class Bodies: Interceptor {
     let counts = Locked((now: 0, most: 0, ended: 0))
 
-    func intercept(_ request: Request, next: Chain) -> Observable<Response> {
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
       Observable.deferred { [self] in
         counts.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1), $0.ended) }
         return next(request).do(onNext: { [self] response in

@@ -1,7 +1,7 @@
 import Streams
 
 /// The rest of the chain after an interceptor: the next interceptors and, finally, the transport.
-public struct Chain: Sendable {
+public struct InterceptorChain: Sendable {
   let network: Network
   let progress: ProgressHandler?
   /// The index of the next interceptor.
@@ -16,7 +16,7 @@ public struct Chain: Sendable {
 
   /// Sends `request` to the rest of the chain at each subscription; two subscriptions send it twice.
   public func callAsFunction(_ request: Request) -> Observable<Response> {
-    network.interceptors[place].intercept(request, next: Chain(network, progress, place + 1))
+    network.interceptors[place].intercept(request, next: InterceptorChain(network, progress, place + 1))
   }
 
   /// Returns the account with which the rest of the chain will authenticate `request`, or `nil` for none.
