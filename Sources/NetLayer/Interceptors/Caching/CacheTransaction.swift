@@ -28,6 +28,8 @@ final class CacheTransaction: StreamSource {
   }
 
   private var cache: ResponseCache { interceptor.cache }
+  /// The time in seconds since the reference date.
+  private var now: Double { next.clock.now.timeIntervalSinceReferenceDate }
 
   func start(_ sink: Sink<Response>) {
     responses().run(sink.subscription, sink.next)
@@ -63,7 +65,7 @@ final class CacheTransaction: StreamSource {
       return deliver(response(found), switching)
     case .cacheFirst(let maxAge):
       // Setting the clock back does not make an entry younger.
-      if let found, !found.entry.isDistrusted, abs(cache.now - found.entry.receivedAt) < maxAge.inSeconds {
+      if let found, !found.entry.isDistrusted, abs(now - found.entry.receivedAt) < maxAge.inSeconds {
         return deliver(response(found), switching)
       }
       return fetch(found)
@@ -90,7 +92,7 @@ final class CacheTransaction: StreamSource {
       return wish.has("only-if-cached") ? deliver(CacheInterceptor.gatewayTimeout(request), switching) : fetch(nil)
     }
     let freshness = found.entry.freshness
-    switch found.entry.isDistrusted ? .validate : freshness.verdict(for: wish, at: cache.now) {
+    switch found.entry.isDistrusted ? .validate : freshness.verdict(for: wish, at: now) {
     case .fresh:
       return deliver(response(found), switching)
     case .stale:
@@ -101,7 +103,7 @@ final class CacheTransaction: StreamSource {
       return deliver(stale, switching)
     case .validate:
       if wish.has("only-if-cached") { return deliver(CacheInterceptor.gatewayTimeout(request), switching) }
-      return freshness.standsIn(for: wish, at: cache.now) ? saving(fetch(found), by: found) : fetch(found)
+      return freshness.standsIn(for: wish, at: now) ? saving(fetch(found), by: found) : fetch(found)
     }
   }
 
@@ -127,7 +129,7 @@ final class CacheTransaction: StreamSource {
     if let entry = found?.entry, !entry.isDistrusted { conditional.headers = request.headers.merging(entry.validators) }
     let sent = conditional
     return .deferred { [self] in
-      let start = (time: cache.now, changes: cache.changes)
+      let start = (time: now, changes: cache.changes)
       return next(sent).flatMap { [self] response -> Observable<Response> in
         guard response.status == 304, let found, sent.headers.count > request.headers.count else {
           return .just(kept(response, start, insteadOf: found))
@@ -152,7 +154,7 @@ final class CacheTransaction: StreamSource {
   }
 
   private func confirmed(_ entry: CacheEntry, by response: Response, _ start: Start) -> Response {
-    let entry = entry.confirmed(by: response.headers, requestedAt: start.time, receivedAt: cache.now)
+    let entry = entry.confirmed(by: response.headers, requestedAt: start.time, receivedAt: now)
     var context = Context()
     context[Response.Origin.self] = .revalidated
     let answer = entry.response(to: request, context: context)
@@ -170,7 +172,7 @@ final class CacheTransaction: StreamSource {
     else { return response }
     let entry = CacheEntry(
       status: response.status, url: isItsOwn(response) ? nil : response.url.absoluteString,
-      headers: response.headers, body: response.body, requestedAt: start.time, receivedAt: cache.now,
+      headers: response.headers, body: response.body, requestedAt: start.time, receivedAt: now,
       hasQuery: request.url.query != nil, tags: CacheTags.all(of: request.url))
     guard policy == .http ? isWorthKeeping(entry) : isSuccess else {
       if isWithdrawn || isSuccess && found != nil { cache.remove(key) }
@@ -242,7 +244,7 @@ final class CacheTransaction: StreamSource {
   }
 
   private func response(_ found: Found, isProvisional: Bool = false) -> Response {
-    let now = cache.now
+    let now = self.now
     let age = found.entry.age(at: now)
     let isStale = age >= found.entry.freshness.lifetime
     var context = Context()
