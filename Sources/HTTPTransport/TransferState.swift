@@ -27,7 +27,7 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
   private(set) final var trail = RedirectTrail()
   private var isTaken = false
   /// The receiver of a streamed response; `nil` if the response is collected in memory.
-  private var receiver: ResponseReceiver?
+  private var receiver: StreamReceiver?
   /// The flow control of the receiver; `nil` if the response is collected in memory.
   final let gate: FlowGate?
   private(set) final var isHeadDelivered = false
@@ -45,7 +45,7 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
   final var lastActivity: UInt64 = 0
 
   init(
-    _ request: Request, progress: ProgressHandler?, receiver: ResponseReceiver?,
+    _ request: Request, progress: ProgressHandler?, receiver: StreamReceiver?,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) {
     (currentRequest, self.progress, self.receiver, self.completion) = (request, progress, receiver, completion)

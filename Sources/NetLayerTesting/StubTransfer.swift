@@ -7,7 +7,7 @@ final class StubTransfer: StreamControl {
     var completion: (@Sendable (Result<Response, NetworkError>) -> Void)?
     var progress: ProgressHandler?
     /// The receiver of a streamed response.
-    var receiver: ResponseReceiver?
+    var receiver: StreamReceiver?
     var isDisposed = false
     /// The action to run after a pause.
     var next: (@Sendable () -> Void)?
@@ -25,7 +25,7 @@ final class StubTransfer: StreamControl {
   private let timer = SerialDisposable()
 
   init(
-    _ request: Request, on scheduler: any SchedulerType, _ progress: ProgressHandler?, _ receiver: ResponseReceiver?,
+    _ request: Request, on scheduler: any SchedulerType, _ progress: ProgressHandler?, _ receiver: StreamReceiver?,
     _ completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void,
     onCancel: @escaping @Sendable () -> Void
   ) {

@@ -72,11 +72,11 @@ public final class StubTransport: SocketTransport {
 
   /// Responds to `request` chunk by chunk; see `Transport.stream`. A response without chunks is delivered as one chunk.
   public func stream(_ request: Request, progress: ProgressHandler?, receiver: StreamReceiver) -> any StreamControl {
-    start(request, progress, ResponseReceiver(head: receiver.head, chunk: receiver.chunk), receiver.completion)
+    start(request, progress, receiver, receiver.completion)
   }
 
   private func start(
-    _ request: Request, _ progress: ProgressHandler?, _ receiver: ResponseReceiver?,
+    _ request: Request, _ progress: ProgressHandler?, _ receiver: StreamReceiver?,
     _ completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any StreamControl {
     let transfer = StubTransfer(request, on: scheduler, progress, receiver, completion) { [self] in

@@ -17,16 +17,6 @@ public protocol StreamControl: Disposable {
   func resume()
 }
 
-/// The closures that receive a streamed response.
-package struct ResponseReceiver: Sendable {
-  package let head: @Sendable (Response) -> Void
-  package let chunk: @Sendable (Data) -> BodyFlow
-
-  package init(head: @escaping @Sendable (Response) -> Void, chunk: @escaping @Sendable (Data) -> BodyFlow) {
-    (self.head, self.chunk) = (head, chunk)
-  }
-}
-
 /// The flow control of a consumer, based on its return values and on `resume()`. A consumer may call `resume()` before
 /// it returns the `pause` that the call cancels.
 package final class FlowGate: Sendable {

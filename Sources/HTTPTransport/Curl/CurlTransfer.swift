@@ -47,7 +47,7 @@
     let priority: Request.Priority
 
     init(
-      _ request: Request, loop: CurlLoop, progress: ProgressHandler? = nil, receiver: ResponseReceiver? = nil,
+      _ request: Request, loop: CurlLoop, progress: ProgressHandler? = nil, receiver: StreamReceiver? = nil,
       completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) {
       // The checks run on the caller's thread, to relieve the loop.

@@ -92,7 +92,7 @@
       submit(
         CurlTransfer(
           request, loop: loop, progress: progress,
-          receiver: ResponseReceiver(head: receiver.head, chunk: receiver.chunk),
+          receiver: receiver,
           completion: receiver.completion))
     }
 

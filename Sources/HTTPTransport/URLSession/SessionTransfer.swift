@@ -31,7 +31,7 @@
     private var toSend: Int64?
 
     init(
-      _ request: Request, core: SessionCore, progress: ProgressHandler? = nil, receiver: ResponseReceiver? = nil,
+      _ request: Request, core: SessionCore, progress: ProgressHandler? = nil, receiver: StreamReceiver? = nil,
       completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) {
       self.core = core

@@ -59,7 +59,7 @@
       submit(
         SessionTransfer(
           request, core: core, progress: progress,
-          receiver: ResponseReceiver(head: receiver.head, chunk: receiver.chunk),
+          receiver: receiver,
           completion: receiver.completion))
     }
 

@@ -18,6 +18,16 @@
       return counts
     }
 
+    /// Makes a server that sends one response for each signal.
+    private func makeServer(respondingTo mayRespond: DispatchSemaphore) throws -> RawServer {
+      try RawServer { client, _ in
+        while client.receiveHead() != nil {
+          guard mayRespond.wait(timeout: .now() + 60) == .success else { return }
+          client.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        }
+      }
+    }
+
     /// Returns the counts of `url`'s origin as soon as they equal `expected`, or the last counts after many attempts.
     private func settled(_ expected: Counts, of url: URL, in transport: CurlTransport) async -> Counts? {
       var found: Counts?
@@ -30,13 +40,8 @@
     }
 
     func testTheGaugesCountRequestsFromTheQueueToTheirCompletion() async throws {
-      let mayAnswer = DispatchSemaphore(value: 0)
-      let server = try RawServer { client, _ in
-        while client.receiveHead() != nil {
-          guard mayAnswer.wait(timeout: .now() + 60) == .success else { return }
-          client.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-        }
-      }
+      let mayRespond = DispatchSemaphore(value: 0)
+      let server = try makeServer(respondingTo: mayRespond)
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 2))
       var found = await transport.gauges()
       XCTAssertEqual(found, CurlTransport.Gauges())
@@ -51,7 +56,7 @@
       counted = await settled(expected, of: server.url, in: transport)
       XCTAssertEqual(counted, expected)
 
-      for _ in 0..<4 { mayAnswer.signal() }
+      for _ in 0..<4 { mayRespond.signal() }
       for pending in pendingCalls.prefix(4) { XCTAssertEqual(try pending.outcome().get().status, 200) }
       XCTAssertEqual(TransportSuite.kind(try pendingCalls[4].outcome()), .cancelled)
       // No request is running, so a single read is sufficient.
@@ -67,12 +72,7 @@
 
     func testACancelledRequestDoesNotRaiseTheLimitOfConnections() async throws {
       let mayRespond = DispatchSemaphore(value: 0)
-      let server = try RawServer { client, _ in
-        while client.receiveHead() != nil {
-          guard mayRespond.wait(timeout: .now() + 60) == .success else { return }
-          client.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-        }
-      }
+      let server = try makeServer(respondingTo: mayRespond)
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
       let pendingCalls = (0..<4).map { _ in PendingCall(self) }
       let controls = pendingCalls.map { $0.send(Request(url: server.url), on: transport) }
