@@ -163,7 +163,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
 
   /// The fields, one `name: value` per line, without secrets. Control characters are visible, as in `\u{1B}`.
   public var description: String {
-    Redaction.standard.headers(self).map { "\($0.name): \($0.value)".escapingControls() }.joined(separator: "\n")
+    Redaction.standard.redacted(self).map { "\($0.name): \($0.value)".escapingControls() }.joined(separator: "\n")
   }
 
   /// Compares the fields in order, including case.
@@ -184,11 +184,11 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
 }
 
 extension HTTPHeaders {
-  /// Returns the value of `Authorization` for a user and a password, as UTF-8 (RFC 7617): `Basic dGVzdDp0ZXN0`.
-  public static func basic(user: String, password: String) -> String {
-    "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+  /// The credentials of a user and a password, as UTF-8 (RFC 7617): `Authorization: Basic dGVzdDp0ZXN0`.
+  public static func basic(user: String, password: String) -> HTTPHeaders {
+    ["Authorization": "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()]
   }
 
-  /// Returns the value of `Authorization` for a token (RFC 6750 §2.1): `Bearer abc`.
-  public static func bearer(_ token: String) -> String { "Bearer " + token }
+  /// The credentials of a token (RFC 6750 §2.1): `Authorization: Bearer abc`.
+  public static func bearer(_ token: String) -> HTTPHeaders { ["Authorization": "Bearer " + token] }
 }

@@ -62,7 +62,7 @@ extension NetworkError.Kind {
   private var known: Known { Known(rawValue: rawValue) ?? .other }
 
   /// Whether the failure is transient (connection, DNS, timeout), so that a retry may succeed. Used by
-  /// `RetryInterceptor`, `WaitForNetwork` and the reconnection of event streams.
+  /// `RetryInterceptor`, `ReachabilityInterceptor` and the reconnection of event streams.
   package var isTransient: Bool {
     switch known {
     case .connection, .unknownHost, .timeout: true

@@ -68,7 +68,7 @@ extension NetworkError: LocalizedError {
   public var errorDescription: String? { message }
   /// The reason for developers on one line, without secrets. Control characters are visible, as in `\u{1B}`.
   public var failureReason: String? { shownReason }
-  private var shownReason: String { redaction.text(reason).escapingControls() }
+  private var shownReason: String { redaction.redacted(reason).escapingControls() }
 }
 
 extension NetworkError: CustomStringConvertible {

@@ -17,20 +17,20 @@ extension Request {
     public var cookies: CookieJar?
     /// The header fields that no redirect to another origin may carry, in addition to the fields of
     /// `Redaction.standard`. The network adds the backend's `redaction`.
-    public var secrets: Redaction
+    public var redaction: Redaction
     /// The HTTP version. `URLSessionTransport` supports only `automatic` and fails requests with any other value.
     public var httpVersion: HTTPVersion
 
     /// Creates options. See the properties for the defaults.
     public init(
       redirects: RedirectPolicy = .follow(), priority: Priority = .normal, maxBodySize: Int? = nil,
-      cookies: CookieJar? = nil, secrets: Redaction = .standard, httpVersion: HTTPVersion = .automatic
+      cookies: CookieJar? = nil, redaction: Redaction = .standard, httpVersion: HTTPVersion = .automatic
     ) {
       self.redirects = redirects
       self.priority = priority
       self.maxBodySize = maxBodySize
       self.cookies = cookies
-      self.secrets = secrets
+      self.redaction = redaction
       self.httpVersion = httpVersion
     }
   }

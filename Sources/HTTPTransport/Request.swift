@@ -124,12 +124,12 @@ public struct Request: Sendable {
 extension Request: CustomStringConvertible {
   /// The method and URL, without secrets and on one line.
   public var description: String {
-    "\(method) \(Redaction.standard.url(url))\(attemptNote)".escapingControls()
+    "\(method) \(Redaction.standard.redacted(url))\(attemptNote)".escapingControls()
   }
 
   /// The text for logs that names the attempt; empty for the first.
   package var attemptNote: String {
-    let attempt = context[Attempt.self]
+    let attempt = attempt
     return attempt > 1 ? " (attempt \(attempt))" : ""
   }
 }

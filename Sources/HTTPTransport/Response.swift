@@ -105,6 +105,6 @@ extension Response {
 extension Response: CustomStringConvertible {
   /// The status, URL and size of the body, without secrets.
   public var description: String {
-    "\(status) \(Redaction.standard.url(url)) (\(body.count) bytes)".escapingControls()
+    "\(status) \(Redaction.standard.redacted(url)) (\(body.count) bytes)".escapingControls()
   }
 }

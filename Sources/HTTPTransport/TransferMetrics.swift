@@ -4,7 +4,7 @@ import PortableFoundation
 ///
 /// A value is `nil` if the transport does not measure it. `URLSessionTransport` measures only `total`, bytes and
 /// `redirects`, and a stub measures nothing. After redirects, the connection's values describe the last request.
-public final class TransferMetrics: Sendable {
+public struct TransferMetrics: Sendable, Hashable {
   /// The time spent waiting for a free connection.
   public let queued: Duration?
   /// The time of the name lookup; zero for a reused connection.

@@ -21,7 +21,7 @@ extension JSON {
 
   /// Returns the value at a path such as `data.items[0].name`; the result is missing if the value at a step is missing
   /// or the path is malformed.
-  public subscript(path path: String) -> JSON {
+  public subscript(at path: String) -> JSON {
     guard let steps = JSONPath(path) else { return missing }
     return self[steps]
   }

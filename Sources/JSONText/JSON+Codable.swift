@@ -100,9 +100,9 @@ extension JSON: Decodable {
   }
 
   private static func check(_ level: Int, _ decoder: any Decoder) throws {
-    guard level < maximumDepth else {
+    guard level < maxDepth else {
       throw DecodingError.dataCorrupted(
-        .init(codingPath: decoder.codingPath, debugDescription: "nested deeper than \(maximumDepth) levels"))
+        .init(codingPath: decoder.codingPath, debugDescription: "nested deeper than \(maxDepth) levels"))
     }
   }
 }

@@ -7,7 +7,7 @@ import PortableFoundation
 /// so chains such as `json["data"]["items"][0]` need no `?`. Of duplicate keys, the first is used.
 public struct JSON: Sendable {
   /// The kind of a JSON value.
-  public enum Kind: String, Sendable {
+  public enum Kind: Sendable {
     /// An object, `{…}`.
     case object
     /// An array, `[…]`.
@@ -27,7 +27,7 @@ public struct JSON: Sendable {
   /// The maximum number of nested objects and arrays; deeper text throws `JSONError`.
   ///
   /// Foundation's decoder has the same limit of 512.
-  package static let maximumDepth = 512
+  package static let maxDepth = 512
 
   let document: JSONDocument
   /// The position of the value in the index, or `nil` if it is missing.
@@ -44,7 +44,7 @@ public struct JSON: Sendable {
   /// ``string`` is `nil`, and decoding it throws an error with its path and byte offset.
   ///
   /// - Throws: `JSONError` with the offset of the first invalid byte.
-  public init(_ data: Data) throws { try self.init(data, carrying: nil) }
+  public init(parsing data: Data) throws { try self.init(data, carrying: nil) }
 
   /// Parses text and attaches a context, which is passed on to all values inside.
   package init(_ data: Data, carrying context: (any AnyObject & Sendable)?) throws {

@@ -115,7 +115,7 @@ struct JSONMemory {
 
   /// - Throws: `JSONError` if the text is too long.
   init(copying bytes: UnsafeRawBufferPointer) throws {
-    guard bytes.count <= JSONWord.maximumOffset else { throw JSONError(.tooLong, at: JSONWord.maximumOffset) }
+    guard bytes.count <= JSONWord.maxOffset else { throw JSONError(.tooLong, at: JSONWord.maxOffset) }
     self.init(count: bytes.count)
     UnsafeMutableRawBufferPointer(start: text, count: bytes.count).copyMemory(from: bytes)
   }

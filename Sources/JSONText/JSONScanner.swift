@@ -58,7 +58,7 @@ struct JSONScanner {
         let isInteger = try scanNumber(&at)
         append(JSONWord(.number, from: start, to: at, flag: !isInteger))
       case UInt8(ascii: "{"), UInt8(ascii: "["):
-        guard depth < JSON.maximumDepth else { throw JSONError(.tooDeep, at: at) }
+        guard depth < JSON.maxDepth else { throw JSONError(.tooDeep, at: at) }
         depth += 1
         if depth > deepest { deepest = depth }
         if container >= 0 { words[container + 2] = members }

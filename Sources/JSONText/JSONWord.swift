@@ -11,7 +11,7 @@ struct JSONWord {
     case badString
   }
 
-  static let maximumOffset = 1 << 30 - 1
+  static let maxOffset = 1 << 30 - 1
 
   var bits: UInt64
 

@@ -11,7 +11,7 @@ import PortableFoundation
 enum LargeStack {
   private static let shallow = 32
   private static let level = 16 * 1024
-  private static let size = JSON.maximumDepth * 2 * level
+  private static let size = JSON.maxDepth * 2 * level
 
   /// The thread-specific key for the end of the stack, set on the threads of this module; `nil` if the system has no
   /// key left.

@@ -26,11 +26,9 @@ public struct Backend: Sendable {
   public var commonParameters: @Sendable () -> Parameters
   /// The envelope that wraps the backend's responses; `.none` by default.
   public var envelope: Envelope
-  /// The decoder of JSON models: `.snakeCase`, `.iso8601`, `.snakeCaseISO8601` or a custom one.
-  public var decoder: any ModelDecoder
-  /// The encoder of JSON bodies, which determines names, dates and data. An encoder that mirrors a decoder has the same
-  /// name.
-  public var encoder: JSONParameterEncoder
+  /// The decoder of JSON models and the encoder of JSON bodies: `.snakeCase`, `.iso8601`, `.snakeCaseISO8601` or a custom
+  /// pair.
+  public var coding: Coding
   /// The default encoding of parameters in a body: `.json` (default) or `.form`. A call can name another one.
   public var bodyEncoding: any ParameterEncoder
   /// The messages for users when the server sends none.
@@ -76,8 +74,7 @@ public struct Backend: Sendable {
   public init(
     baseURL: URL? = nil, environments: [Environment: URL] = [:], environment: Environment = .production,
     headers: HTTPHeaders = [:], commonParameters: @escaping @Sendable () -> Parameters = { [:] },
-    envelope: Envelope = .none, decoder: any ModelDecoder = .default,
-    encoder: JSONParameterEncoder = .default, bodyEncoding: any ParameterEncoder = .json,
+    envelope: Envelope = .none, coding: Coding = .default, bodyEncoding: any ParameterEncoder = .json,
     messages: NetworkError.Messages = .localized, transport: (any Transport)? = nil,
     timeouts: Request.Timeouts = Request.Timeouts(), options: Request.Options = Request.Options(),
     clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
@@ -92,8 +89,7 @@ public struct Backend: Sendable {
     self.headers = headers
     self.commonParameters = commonParameters
     self.envelope = envelope
-    self.decoder = decoder
-    self.encoder = encoder
+    self.coding = coding
     self.bodyEncoding = bodyEncoding
     self.messages = messages
     self.transport = transport
@@ -128,6 +124,39 @@ public struct Backend: Sendable {
     public static let staging = Environment(rawValue: "staging")
     /// The environment for users.
     public static let production = Environment(rawValue: "production")
+  }
+
+  /// A decoder of JSON models and the encoder that mirrors it.
+  public struct Coding: Sendable {
+    /// The decoder of models.
+    public var decoder: any ModelDecoder
+    /// The encoder of JSON bodies, which determines names, dates and data.
+    public var encoder: JSONParameterEncoder
+
+    /// Creates a pair. A custom decoder usually needs an encoder that writes the same names and dates.
+    public init(
+      decoder: any ModelDecoder = JSONModelDecoder.default, encoder: JSONParameterEncoder = JSONParameterEncoder()
+    ) {
+      self.decoder = decoder
+      self.encoder = encoder
+    }
+
+    /// Names and dates as in Foundation's `JSONDecoder` and `JSONEncoder`.
+    public static let `default` = Coding()
+    /// Keys in `snake_case`.
+    public static let snakeCase = Coding(
+      decoder: JSONModelDecoder { $0.keyDecodingStrategy = .convertFromSnakeCase },
+      encoder: JSONParameterEncoder(keys: .snakeCase))
+    /// Dates in ISO 8601, read with or without fractional seconds.
+    public static let iso8601 = Coding(
+      decoder: JSONModelDecoder { $0.dateDecodingStrategy = .iso8601WithOrWithoutFractions },
+      encoder: JSONParameterEncoder(dates: .iso8601))
+    /// Keys in `snake_case` and dates in ISO 8601, which most web frameworks use.
+    public static let snakeCaseISO8601 = Coding(
+      decoder: JSONModelDecoder {
+        $0.keyDecodingStrategy = .convertFromSnakeCase
+        $0.dateDecodingStrategy = .iso8601WithOrWithoutFractions
+      }, encoder: JSONParameterEncoder(dates: .iso8601, keys: .snakeCase))
   }
 
   /// The base URL of the current environment.

@@ -171,15 +171,15 @@ extension CallContent {
     if let priority { request.options.priority = priority }
     if let httpVersion { request.options.httpVersion = httpVersion }
     guard let notes else { return }
-    let bound = request.context[OriginBoundFields.self]
+    let bound = request.originBoundHeaders
     request.context.take(notes)
     if !bound.isEmpty {
-      request.context[OriginBoundFields.self] = bound.merging(request.context[OriginBoundFields.self])
+      request.originBoundHeaders = bound.merging(request.originBoundHeaders)
     }
     // Don't adopt the signature from another request's context.
     if request.context[Signing.self] != nil { request.context[Signing.self] = nil }
     if request.context[Signed.self] != nil { request.context[Signed.self] = nil }
-    if request.context[Attempt.self] > 1 { request.context[Attempt.self] = 1 }
+    if request.attempt > 1 { request.attempt = 1 }
     request.context[HasNotes.self] = true
   }
 

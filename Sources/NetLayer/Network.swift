@@ -50,11 +50,11 @@ public final class Network: Sendable {
     var options = backend.options
     var context = Context()
     context[ResponseContext.self] = reading
-    if !backend.redaction.hidesNothing { options.secrets = options.secrets.hiding(backend.redaction) }
+    if !backend.redaction.hidesNothing { options.redaction = options.redaction.hiding(backend.redaction) }
     builder = RequestBuilder(
       baseURL: backend.currentURL, headers: backend.headers, commonParameters: backend.commonParameters,
       timeouts: backend.timeouts, options: Request.OptionsBox(options), signer: backend.signer,
-      conventions: BodyConventions(json: backend.encoder, parameters: backend.bodyEncoding), context: context)
+      conventions: BodyConventions(json: backend.coding.encoder, parameters: backend.bodyEncoding), context: context)
   }
 
   /// Returns a network with a modified backend, for a call that needs another decoder, interceptor, timeout or stub.

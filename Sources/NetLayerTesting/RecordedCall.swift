@@ -25,18 +25,18 @@ struct RecordedCall: Codable, Sendable {
 
   init(_ request: Request, _ result: Result<Response, NetworkError>, redaction: Redaction) {
     method = request.method.rawValue
-    url = redaction.url(request.url)
+    url = redaction.redacted(request.url)
     sent = Self.text(of: request, redaction: redaction)
     switch result {
     case .success(let response):
       status = response.status
-      headers = redaction.headers(response.headers).map { Field(name: $0.name, value: $0.value) }
+      headers = redaction.redacted(response.headers).map { Field(name: $0.name, value: $0.value) }
       let body = redaction.bytes(response.body)
       text = String(validating: body, as: UTF8.self)
       if text == nil { base64 = Data(body).base64EncodedString() }
     case .failure(let error):
       failure = error.kind.rawValue
-      reason = redaction.text(error.reason)
+      reason = redaction.redacted(error.reason)
     }
   }
 
@@ -62,13 +62,13 @@ struct RecordedCall: Codable, Sendable {
       let name = boundary.prefix { $0 != ";" }.trimming { $0 == "\"" || $0 == " " }
       if !name.isEmpty { text = text.replacing(name, with: "boundary") }
     }
-    return redaction.text(text)
+    return redaction.redacted(text)
   }
 
   /// Returns the properties that a request must share with this call to be matched. The redaction may have more rules
   /// than at the time of the recording.
   func key(_ redaction: Redaction) -> RecordedResponses.Key {
-    .init(method: method, url: redaction.text(url), body: sent.map(redaction.text))
+    .init(method: method, url: redaction.redacted(url), body: sent.map { redaction.redacted($0) })
   }
 
   var stubbed: StubTransport.StubbedResponse {
@@ -85,7 +85,8 @@ extension RecordedCall {
   /// Returns the key to look up for `request`.
   static func key(of request: Request, redaction: Redaction) -> RecordedResponses.Key {
     .init(
-      method: request.method.rawValue, url: redaction.url(request.url), body: text(of: request, redaction: redaction))
+      method: request.method.rawValue, url: redaction.redacted(request.url),
+      body: text(of: request, redaction: redaction))
   }
 }
 

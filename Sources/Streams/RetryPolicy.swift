@@ -2,9 +2,6 @@ import PortableFoundation
 
 /// A policy for retrying failed streams: exponential backoff with a maximum delay and full jitter.
 public struct RetryPolicy: Sendable {
-  /// A function that picks a number from a range, for the jitter of the delays.
-  public typealias Generator = @Sendable (ClosedRange<Double>) -> Double
-
   /// The maximum number of attempts, including the first; values below 1 are treated as 1.
   public var attempts: Int
   /// The upper bound of the delay after the first attempt.
@@ -12,11 +9,11 @@ public struct RetryPolicy: Sendable {
   /// The factor by which the upper bound of the delay grows with each attempt.
   public var multiplier: Double
   /// The maximum delay.
-  public var maximumDelay: Duration
-  /// The source of jitter: picks each delay between zero and the upper bound for its attempt.
+  public var maxDelay: Duration
+  /// The jitter: picks each delay between zero and the upper bound for its attempt.
   ///
   /// Full jitter keeps clients that failed simultaneously from retrying simultaneously.
-  public var generator: Generator
+  public var jitter: @Sendable (ClosedRange<Double>) -> Double
   /// A closure that returns whether to retry after an error.
   public var shouldRetry: @Sendable (any Error) -> Bool
   /// The scheduler that times the delays; `nil`, the default, for a concurrent queue, or the clock of a network's backend.
@@ -29,15 +26,16 @@ public struct RetryPolicy: Sendable {
   /// The defaults are long enough to bridge a lost packet or a restart, and short enough for a waiting user.
   public init(
     attempts: Int = 3, initialDelay: Duration = .milliseconds(500), multiplier: Double = 2,
-    maximumDelay: Duration = .seconds(30), generator: @escaping Generator = { Double.random(in: $0) },
+    maxDelay: Duration = .seconds(30),
+    jitter: @escaping @Sendable (ClosedRange<Double>) -> Double = { Double.random(in: $0) },
     shouldRetry: @escaping @Sendable (any Error) -> Bool = { _ in true },
     scheduler: (any SchedulerType)? = nil
   ) {
     self.attempts = attempts
     self.initialDelay = initialDelay
     self.multiplier = multiplier
-    self.maximumDelay = maximumDelay
-    self.generator = generator
+    self.maxDelay = maxDelay
+    self.jitter = jitter
     self.shouldRetry = shouldRetry
     self.scheduler = scheduler
   }
@@ -47,8 +45,8 @@ public struct RetryPolicy: Sendable {
     guard attempt < attempts, shouldRetry(error) else { return nil }
     guard initialDelay > .zero else { return .zero }
     // Computed in seconds as `Double`, because the power may exceed the range of `Duration`.
-    let cap = maximumDelay / .seconds(1)
+    let cap = maxDelay / .seconds(1)
     let longest = Swift.min(initialDelay / .seconds(1) * pow(multiplier, Double(Swift.max(1, attempt) - 1)), cap)
-    return .seconds(generator(0...Swift.max(0, longest.isNaN ? cap : longest)))
+    return .seconds(jitter(0...Swift.max(0, longest.isNaN ? cap : longest)))
   }
 }

@@ -112,7 +112,7 @@ class FaultMatrixTests: XCTestCase {
       "X-Api-Key": "secret", "X-Marked": "secret",
     ]
     var options = Request.Options()
-    options.secrets = options.secrets.hiding("x-marked")
+    options.redaction = options.redaction.hiding("x-marked")
     try grid.run(
       "redirect to another origin", .answer("ok"), at: server.url("/"), Self.limits(.answer("")), headers: secrets,
       options: options)

@@ -58,9 +58,9 @@ final class HTTPHeadersTests: XCTestCase {
   }
 
   func test_authorizationValuesAreBuiltFromCredentials() {
-    XCTAssertEqual(HTTPHeaders.basic(user: "test", password: "test"), "Basic dGVzdDp0ZXN0")
-    XCTAssertEqual(HTTPHeaders.basic(user: "ü", password: "a:b"), "Basic w7w6YTpi")
-    XCTAssertEqual(HTTPHeaders.bearer("abc"), "Bearer abc")
+    XCTAssertEqual(HTTPHeaders.basic(user: "test", password: "test"), ["Authorization": "Basic dGVzdDp0ZXN0"])
+    XCTAssertEqual(HTTPHeaders.basic(user: "ü", password: "a:b"), ["Authorization": "Basic w7w6YTpi"])
+    XCTAssertEqual(HTTPHeaders.bearer("abc"), ["Authorization": "Bearer abc"])
   }
 
   func test_equalityIsCaseSensitive() {

@@ -12,7 +12,7 @@ final class JSONBadStringTests: XCTestCase {
   /// Returns a text in which `~` represents the byte FF.
   private func data(_ text: String) -> Data { Data(text.utf8.map { $0 == UInt8(ascii: "~") ? 0xFF : $0 }) }
 
-  private func json(_ text: String) throws -> JSON { try JSON(data(text)) }
+  private func json(_ text: String) throws -> JSON { try JSON(parsing: data(text)) }
 
   private let bad = [#"cut emoji \ud83d"#, #"\udc00"#, #"\ud83d\u0041"#, #"\ud83d\ud83d\ude00"#, "a~b", #"~\n\ud800"#]
 
@@ -73,17 +73,18 @@ final class JSONBadStringTests: XCTestCase {
     let bytes: ([UInt8], [UInt8]) -> Data = { first, second in
       Data("{\"".utf8) + first + Data("\":1,\"".utf8) + second + Data("\":2}".utf8)
     }
-    let different = try JSON(bytes([0xBC], [0xA4]))
-    XCTAssertEqual(different, try JSON(different.data), "a value is equal to itself")
+    let different = try JSON(parsing: bytes([0xBC], [0xA4]))
+    XCTAssertEqual(different, try JSON(parsing: different.data), "a value is equal to itself")
     XCTAssertEqual(different.members?.map(\.key), ["\u{FFFD}", "\u{FFFD}"])
     XCTAssertEqual(different.members?.map(\.value), [1, 2])
-    XCTAssertEqual(different, try JSON(Data("{\"".utf8) + [0xA4] + Data("\":2,\"".utf8) + [0xBC] + Data("\":1}".utf8)))
-    XCTAssertNotEqual(different, try JSON(bytes([0xBC], [0xA5])))
-    XCTAssertNotEqual(different, try JSON(bytes(Array("\u{FFFD}".utf8), [0xA4])))
+    XCTAssertEqual(
+      different, try JSON(parsing: Data("{\"".utf8) + [0xA4] + Data("\":2,\"".utf8) + [0xBC] + Data("\":1}".utf8)))
+    XCTAssertNotEqual(different, try JSON(parsing: bytes([0xBC], [0xA5])))
+    XCTAssertNotEqual(different, try JSON(parsing: bytes(Array("\u{FFFD}".utf8), [0xA4])))
     // With a key that makes the scanner check for duplicate names.
-    let halves = try JSON(Data(#"{"\ud800":1,"\ud801":2,"a":3,"a":4}"#.utf8))
+    let halves = try JSON(parsing: Data(#"{"\ud800":1,"\ud801":2,"a":3,"a":4}"#.utf8))
     XCTAssertEqual(halves.members?.map(\.value), [1, 2, 3])
-    XCTAssertEqual(halves, try JSON(halves.data))
+    XCTAssertEqual(halves, try JSON(parsing: halves.data))
     XCTAssertEqual(halves, try JSON(parsing: halves.pretty()), "printed, it is the same value")
   }
 

@@ -5,7 +5,7 @@ import XCTest
 /// The cases of the JSONTestSuite (seriot.ch/projects/parsing_json.html): texts that every parser must accept (`y_`) or
 /// reject (`n_`), and texts for which the parser decides (`i_`), with the choice of this package.
 final class JSONConformanceTests: XCTestCase {
-  private func accepts(_ bytes: some Collection<UInt8>) -> Bool { (try? JSON(Data(bytes))) != nil }
+  private func accepts(_ bytes: some Collection<UInt8>) -> Bool { (try? JSON(parsing: Data(bytes))) != nil }
 
   /// Returns the bytes of a text in which each character represents one byte.
   private func bytes(_ text: String) -> [UInt8] { text.unicodeScalars.map { UInt8($0.value) } }
@@ -82,7 +82,7 @@ final class JSONConformanceTests: XCTestCase {
       "[\"\u{FC}\u{83}\u{BF}\u{BF}\u{BF}\u{BF}\"]", "[\"\u{FC}\u{80}\u{80}\u{80}\u{80}\u{80}\"]", "[\"\u{E0}\u{FF}\"]",
       "[\"\u{E6}\u{97}\u{A5}\u{D1}\u{88}\u{FA}\"]", "[\"\u{ED}\u{A0}\u{80}\"]",
     ]
-    for text in strings { XCTAssertNil(try JSON(Data(bytes(text)))[0].string, text) }
+    for text in strings { XCTAssertNil(try JSON(parsing: Data(bytes(text)))[0].string, text) }
   }
 
   func test_whatIsLeftToTheParserIsDecidedAsDocumented() throws {

@@ -9,14 +9,14 @@ final class JSONEncodingTests: XCTestCase {
       .utf8, .utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian, .utf32BigEndian,
     ] {
       for mark in ["", "\u{FEFF}"] {
-        let json = try JSON(XCTUnwrap((mark + text).data(using: encoding)))
+        let json = try JSON(parsing: XCTUnwrap((mark + text).data(using: encoding)))
         XCTAssertEqual(json["a"][0].string, "é网😀", "\(encoding)")
         XCTAssertEqual(json.description, text, "the text is given in UTF-8")
         XCTAssertEqual(try json.decode([String: [JSON]].self)["a"]?.last?.double, 1.5)
       }
     }
-    XCTAssertEqual(try JSON(Data([0x31, 0])).int, 1)
-    XCTAssertEqual(try JSON(Data([0, 0, 0, 0x31])).int, 1)
+    XCTAssertEqual(try JSON(parsing: Data([0x31, 0])).int, 1)
+    XCTAssertEqual(try JSON(parsing: Data([0, 0, 0, 0x31])).int, 1)
   }
 
   func test_whatOnlyBeginsAsUTF16OrUTF32IsRefused() {
@@ -25,7 +25,7 @@ final class JSONEncodingTests: XCTestCase {
       ([0, 0x22, 0xD8, 0x00], 4), ([0, 0x22, 0xD8, 0x00, 0, 0x22], 2), ([0x22, 0, 0, 0, 0, 0, 0x11, 0], 4),
       ([0, 0, 0, 0x22, 0, 0, 0xD8, 0], 4),
     ] as [([UInt8], Int)] {
-      XCTAssertThrowsError(try JSON(Data(bytes)), "\(bytes)") { error in
+      XCTAssertThrowsError(try JSON(parsing: Data(bytes)), "\(bytes)") { error in
         XCTAssertEqual((error as? JSONError)?.kind, .invalidUnicode, "\(bytes)")
         XCTAssertEqual((error as? JSONError)?.offset, offset, "\(bytes)")
       }

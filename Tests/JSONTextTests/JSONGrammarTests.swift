@@ -10,7 +10,7 @@ final class JSONGrammarTests: XCTestCase {
     onSmallStack {
       texts().filter { bytes in
         var grammar = Grammar(bytes)
-        return grammar.isText() != ((try? JSON(Data(bytes))) != nil)
+        return grammar.isText() != ((try? JSON(parsing: Data(bytes))) != nil)
       }
       .map { String(decoding: $0, as: UTF8.self).debugDescription }
     }
@@ -99,10 +99,10 @@ final class JSONGrammarTests: XCTestCase {
         let half = try JSON(parsing: #"["\ud83d","\ud83d\ude00"]"#)
         guard half[0].string == nil, half[1].string == "😀" else { return "surrogates" }
         // §9: limits of depth and length.
-        for depth in [JSON.maximumDepth, JSON.maximumDepth + 1, 1_000_000] {
+        for depth in [JSON.maxDepth, JSON.maxDepth + 1, 1_000_000] {
           for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
             let text = String(repeating: open, count: depth) + "1" + String(repeating: close, count: depth)
-            guard ((try? JSON(parsing: text)) != nil) == (depth <= JSON.maximumDepth) else { return "depth \(depth)" }
+            guard ((try? JSON(parsing: text)) != nil) == (depth <= JSON.maxDepth) else { return "depth \(depth)" }
           }
         }
         return nil

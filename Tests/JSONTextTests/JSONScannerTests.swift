@@ -5,7 +5,7 @@ import XCTest
 final class JSONScannerTests: XCTestCase {
   private func failure(_ bytes: [UInt8], file: StaticString = #filePath, line: UInt = #line) -> JSONError? {
     do {
-      _ = try JSON(Data(bytes))
+      _ = try JSON(parsing: Data(bytes))
       XCTFail("accepted \(String(decoding: bytes, as: UTF8.self))", file: file, line: line)
     } catch let error as JSONError {
       return error
@@ -81,7 +81,7 @@ final class JSONScannerTests: XCTestCase {
   }
 
   private func fault(_ data: Data) throws -> JSONError? {
-    let json = try JSON(data)
+    let json = try JSON(parsing: data)
     return json.document.read { $0.fault($0.word(0)) }
   }
 
@@ -112,7 +112,7 @@ final class JSONScannerTests: XCTestCase {
     // The system provides the zeros only when they are read.
     var data = Data(count: 1 << 30)
     data.replaceSubrange(..<4, with: "    ".utf8)
-    XCTAssertThrowsError(try JSON(data)) { XCTAssertEqual(($0 as? JSONError)?.kind, .tooLong) }
+    XCTAssertThrowsError(try JSON(parsing: data)) { XCTAssertEqual(($0 as? JSONError)?.kind, .tooLong) }
   }
 
   func test_theErrorSaysWhatAndWhere() throws {

@@ -43,13 +43,13 @@ final class JSONTests: XCTestCase {
 
   func test_aPathLeadsThroughObjectsAndArrays() throws {
     let json = try JSON(parsing: text)
-    XCTAssertEqual(json[path: "data.items[1].name"].string, "b\"你😀")
-    XCTAssertEqual(json[path: "data.items"][path: "[0].name"].string, "a")
-    XCTAssertEqual(try JSON(parsing: "[[1,[2,3]]]")[path: "[0][1][1]"].int, 3)
-    XCTAssertEqual(json[path: ""].kind, .object)
+    XCTAssertEqual(json[at: "data.items[1].name"].string, "b\"你😀")
+    XCTAssertEqual(json[at: "data.items"][at: "[0].name"].string, "a")
+    XCTAssertEqual(try JSON(parsing: "[[1,[2,3]]]")[at: "[0][1][1]"].int, 3)
+    XCTAssertEqual(json[at: ""].kind, .object)
     for malformed in [".", "a.", ".a", "a..b", "a[", "a[x]", "a[-1]", "a]", "a[0]b", "a.[0]"] {
       XCTAssertNil(JSONPath(malformed), malformed)
-      XCTAssertFalse(json[path: malformed].exists, malformed)
+      XCTAssertFalse(json[at: malformed].exists, malformed)
     }
   }
 
@@ -77,7 +77,7 @@ final class JSONTests: XCTestCase {
 
   func test_aSliceOfDataWithAnOffsetIsReadLikeAWhole() throws {
     let data = Data("xx{\"a\":[1,2]}".utf8).dropFirst(2)
-    let json = try JSON(data)
+    let json = try JSON(parsing: data)
     XCTAssertEqual(json["a"].data, Data("[1,2]".utf8))
     XCTAssertEqual(json["a"].offset, 5)
     XCTAssertEqual("\(json["a"][1])", "2")

@@ -48,7 +48,7 @@ final class JSONValueTests: XCTestCase {
     XCTAssertEqual(model.extra, try JSON(parsing: text)["extra"])
     XCTAssertEqual(model.extra["n"][0].integer(UInt64.self), .max)
     let written = try JSONEncoder().encode(model)
-    XCTAssertEqual(try JSON(written), try JSON(parsing: text))
+    XCTAssertEqual(try JSON(parsing: written), try JSON(parsing: text))
     XCTAssertEqual(try JSON(parsing: text).decode(JSON.self).description, text, "as the whole model, the text stays")
     XCTAssertThrowsError(try JSONEncoder().encode(["a": JSON("x")["none"]]))
   }

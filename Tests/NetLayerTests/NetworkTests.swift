@@ -112,7 +112,7 @@ final class NetworkTests: XCTestCase {
     let transport = StubTransport(on: TransportThread.scheduler()) { [user] _ in .json(user) }
     let labels = Labels()
     let network = try network(transport) {
-      $0.decoder = SpyDecoder(labels: labels)
+      $0.coding.decoder = SpyDecoder(labels: labels)
       $0.envelope = .standard
     }
     let recorded = record(network.json(.get, "/a").data(User.self))
@@ -133,7 +133,7 @@ final class NetworkTests: XCTestCase {
     }
     let network = try network(transport) {
       $0.delivery = MainScheduler.instance
-      $0.decoder = SpyDecoder(labels: labels)
+      $0.coding.decoder = SpyDecoder(labels: labels)
     }
     for path in ["ok", "refused", "broken", "offline"] {
       let recorded = record(network.json(.get, path).data(User.self))

@@ -54,7 +54,7 @@ final class CompletableTests: StreamsTestCase {
       end(
         events { time in
           Completable.error(TestError()).retry(
-            RetryPolicy(attempts: 2, initialDelay: .seconds(3), generator: { $0.upperBound }, scheduler: time))
+            RetryPolicy(attempts: 2, initialDelay: .seconds(3), jitter: { $0.upperBound }, scheduler: time))
         }), "TestError(name: \"#\") @ 3")
   }
 

@@ -5,8 +5,8 @@ import XCTest
 final class RetryPolicyTests: OperatorTestCase {
   private func policy(_ time: TestScheduler, attempts: Int) -> RetryPolicy {
     RetryPolicy(
-      attempts: attempts, initialDelay: .seconds(2), multiplier: 3, maximumDelay: .seconds(10),
-      generator: { $0.upperBound }, scheduler: time)
+      attempts: attempts, initialDelay: .seconds(2), multiplier: 3, maxDelay: .seconds(10),
+      jitter: { $0.upperBound }, scheduler: time)
   }
 
   func test_waitsLongerAfterEachAttemptUpToTheCap() {
@@ -21,7 +21,7 @@ final class RetryPolicyTests: OperatorTestCase {
     for attempt in [1, 2, 1024, 1025, 1_000_000] {
       XCTAssertEqual(policy.delay(after: TestError(), attempt: attempt), .zero)
     }
-    let long = RetryPolicy(attempts: .max, maximumDelay: .seconds(30), generator: { $0.upperBound })
+    let long = RetryPolicy(attempts: .max, maxDelay: .seconds(30), jitter: { $0.upperBound })
     XCTAssertEqual(long.delay(after: TestError(), attempt: 2000), .seconds(30))
   }
 
@@ -29,7 +29,7 @@ final class RetryPolicyTests: OperatorTestCase {
     let time = TestScheduler()
     let asked = Log<ClosedRange<Double>>()
     var policy = policy(time, attempts: 3)
-    policy.generator = { range in
+    policy.jitter = { range in
       asked.add(range)
       return range.lowerBound
     }
@@ -54,8 +54,8 @@ final class RetryPolicyTests: OperatorTestCase {
   func test_extremeNumbersNeitherTrapNorOverflow() {
     let time = TestScheduler()
     let policy = RetryPolicy(
-      attempts: 1_000_000, initialDelay: .seconds(Int64.max / 4), multiplier: .infinity, maximumDelay: .seconds(1),
-      generator: { $0.upperBound }, scheduler: time)
+      attempts: 1_000_000, initialDelay: .seconds(Int64.max / 4), multiplier: .infinity, maxDelay: .seconds(1),
+      jitter: { $0.upperBound }, scheduler: time)
     let source = time.cold("#")
     _ = time.record(disposed: 50, source.retry(policy))
     XCTAssertEqual(source.subscriptions.count, 50)

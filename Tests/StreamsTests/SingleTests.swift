@@ -98,7 +98,7 @@ final class SingleTests: OperatorTestCase {
       again.add(1)
       return .error(TestError())
     }
-    let policy = RetryPolicy(attempts: 4, generator: { $0.upperBound }, scheduler: time)
+    let policy = RetryPolicy(attempts: 4, jitter: { $0.upperBound }, scheduler: time)
     XCTAssertEqual(time.record(failing.retry(policy).asObservable()).map(\.value), [.error(TestError())])
     XCTAssertEqual(again.count, 4)
     XCTAssertThrowsError(try failing.retryWhen { $0.take(1) }.toBlocking().single()) {

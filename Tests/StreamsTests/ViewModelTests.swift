@@ -162,12 +162,6 @@ final class ViewModelTests: StreamsTestCase {
           "scan 1 @0", "distinct 1 @0", "throttle 1 @0", "compact 2 @1", "scan 3 @1", "skip 2 @1", "throttle 2 @2",
           "debounce 2 @3", "delay 1 @5", "delay 2 @6",
         ])
-      let replay = ReplayRelay<Int>.create(bufferSize: 2)
-      replay.accept(7)
-      replay.accept(8)
-      let replayed = Log<Int>()
-      replay.asDriver().drive(onNext: { replayed.add($0) }).disposed(by: bag)
-      XCTAssertEqual(replayed.all, [7, 8])
     }
   }
 

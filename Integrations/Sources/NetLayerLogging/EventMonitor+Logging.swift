@@ -19,7 +19,7 @@ extension EventMonitor {
       if let response = event.response {
         (line, own) = ("\(response.status)", response.status < 400 ? level : .notice)
       } else if let error = event.error {
-        (line, own) = ("failed: \(redaction.text("\(error)"))", .warning)
+        (line, own) = ("failed: \(redaction.redacted("\(error)"))", .warning)
       } else if event.kind == .cancelled {
         (line, own) = ("cancelled", .notice)
       } else {
@@ -27,7 +27,7 @@ extension EventMonitor {
       }
       let request = event.request
       logger.log(
-        level: own, "\(request.method) \(redaction.url(request.url)) \(line)",
+        level: own, "\(request.method) \(redaction.redacted(request.url)) \(line)",
         metadata: event.attributes(redaction: redaction).mapValues { value in
           value.string.map { .string($0) } ?? .stringConvertible(value)
         })

@@ -50,7 +50,7 @@ public struct TracingInterceptor: Interceptor {
         onError: { error in
           let error = error as? NetworkError ?? NetworkError(kind: .other, reason: "\(error)", underlying: error)
           note(.failed(request, error, after: .zero), on: span)
-          span.setStatus(.init(code: .error, message: redaction.text("\(error)")))
+          span.setStatus(.init(code: .error, message: redaction.redacted("\(error)")))
           end()
         },
         onCompleted: end, onDispose: end)

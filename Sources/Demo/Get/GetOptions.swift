@@ -53,7 +53,7 @@ struct GetOptions: CommandOptions {
   /// Returns the call of `url` with the given method and body.
   func target(_ url: URL) -> Call<Response> {
     guard let body else { return Call(method ?? .get, url) }
-    let isJSON = (try? JSON(body)) != nil
+    let isJSON = (try? JSON(parsing: body)) != nil
     let type = isJSON ? "application/json" : "application/x-www-form-urlencoded"
     return Call(method ?? .post, url, task: .data(body, contentType: type))
   }

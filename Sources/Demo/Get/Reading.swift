@@ -36,7 +36,7 @@ struct Reading: Sendable {
     if judged { cursor = Self.cursor(json[envelope.cursor]) }
     var value = judged ? json[envelope.data] : json
     if let path = options.path {
-      value = json[path: path]
+      value = json[at: path]
       guard value.exists else {
         throw NetworkError(
           kind: .parse, reason: "the response has no value at \(path.debugDescription)", response: response)
@@ -57,7 +57,7 @@ struct Reading: Sendable {
   }
 
   private static func content(of response: Response) -> Content {
-    if (try? JSON(response.body)) != nil { return .json(compact(response.body)) }
+    if (try? JSON(parsing: response.body)) != nil { return .json(compact(response.body)) }
     if let text = try? response.text() { return .text(text) }
     return .bytes(response.body)
   }

@@ -15,7 +15,7 @@ struct Stops: Sendable {
 
   init(server: TestServer, silent: TestServer) throws {
     forge = Network(
-      Backend(baseURL: server.url("/api"), decoder: .snakeCase, encoder: .snakeCase))
+      Backend(baseURL: server.url("/api"), coding: .snakeCase))
     photos = Network(
       Backend(
         baseURL: server.url, commonParameters: { ["app_version": "1.0", "token": "demo"] }, envelope: .standard))

@@ -50,7 +50,7 @@ extension Request {
     }
 
     /// Creates a body that can be sent only once. A retry or redirect that would send it again fails.
-    public init(once reader: @escaping Reader, count: Int64? = nil) {
+    public init(count: Int64? = nil, once reader: @escaping Reader) {
       self.count = count
       isRepeatable = false
       // Set by the first attempt, on a queue of its request.
@@ -77,7 +77,7 @@ extension Request {
     /// again fails.
     ///
     /// An error thrown by the sequence fails the request with `invalidRequest`. Empty chunks are skipped.
-    public init<Chunks: AsyncSequence & Sendable>(once sequence: Chunks, count: Int64? = nil)
+    public init<Chunks: AsyncSequence & Sendable>(count: Int64? = nil, once sequence: Chunks)
     where Chunks.Element == Data {
       self.count = count
       isRepeatable = false

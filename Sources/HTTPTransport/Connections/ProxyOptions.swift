@@ -39,6 +39,6 @@ extension ProxyOptions: CustomStringConvertible, CustomReflectable {
   /// Returns the URL without its user and password. Without a scheme, as in `user:password@host`, nothing of it is
   /// shown.
   static func shown(_ url: URL) -> String {
-    url.host == nil ? Redaction.standard.placeholder : Redaction.standard.url(url)
+    url.host == nil ? Redaction.standard.placeholder : Redaction.standard.redacted(url)
   }
 }

@@ -2,7 +2,7 @@ import PortableFoundation
 
 /// The settings of TLS. Certificates and host names are always verified.
 ///
-/// `trust` and `minimumVersion` also apply to an `https` proxy; `identity` and `pins` apply to servers only. If the
+/// `trust` and `minVersion` also apply to an `https` proxy; `identity` and `pins` apply to servers only. If the
 /// transport's TLS library does not support a setting, requests fail with `tls` before anything is sent.
 public struct TLSOptions: Sendable, Hashable {
   /// The certificate authorities (CAs) to trust.
@@ -61,17 +61,17 @@ public struct TLSOptions: Sendable, Hashable {
   /// connect.
   public var pins: [String: [PublicKeyPin]]
   /// The minimum version; 1.0 and 1.1 are deprecated (RFC 8996).
-  public var minimumVersion: Version
+  public var minVersion: Version
 
   /// Creates TLS settings. See the properties for the defaults.
   public init(
     trust: Trust = .system, identity: Identity? = nil, pins: [String: [PublicKeyPin]] = [:],
-    minimumVersion: Version = .v1_2
+    minVersion: Version = .v1_2
   ) {
     self.trust = trust
     self.identity = identity
     self.pins = pins
-    self.minimumVersion = minimumVersion
+    self.minVersion = minVersion
   }
 }
 

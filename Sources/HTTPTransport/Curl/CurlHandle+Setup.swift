@@ -65,7 +65,7 @@
       }
       forEachTLS(CCURL_SSLVERSION, CCURL_PROXY_SSLVERSION) { option in
         demand(
-          "TLSOptions.minimumVersion", set(option, Int(tls.minimumVersion == .v1_3 ? CCURL_TLS_1_3 : CCURL_TLS_1_2)))
+          "TLSOptions.minVersion", set(option, Int(tls.minVersion == .v1_3 ? CCURL_TLS_1_3 : CCURL_TLS_1_2)))
       }
     }
 

@@ -71,15 +71,15 @@ public struct Redaction: Sendable, Hashable {
   }
 
   /// Returns the fields with the values of secret fields replaced, and also the secrets within other values.
-  public func headers(_ headers: HTTPHeaders) -> HTTPHeaders {
+  public func redacted(_ headers: HTTPHeaders) -> HTTPHeaders {
     HTTPHeaders(
       headers.map { field in
-        HTTPHeaders.Field(name: field.name, value: hides(field.name) ? placeholder : text(field.value))
+        HTTPHeaders.Field(name: field.name, value: hides(field.name) ? placeholder : redacted(field.value))
       })
   }
 
   /// Returns the URL with its user, its password and the secrets in its query replaced.
-  public func url(_ url: URL) -> String {
+  public func redacted(_ url: URL) -> String {
     guard !hidesNothing else { return url.absoluteString }
     var scanner = SecretScanner(Array(url.absoluteString.utf8), redaction: self, isURL: true)
     return String(decoding: scanner.redacted(), as: UTF8.self)
@@ -88,11 +88,11 @@ public struct Redaction: Sendable, Hashable {
   /// Returns the text with its secrets replaced: `name=value`, `"name": "value"`, `Name: value` lines,
   /// `<name>value</name>` and parts of a multipart body. Names, `=`, `:` and quotes may be percent-encoded, and blanks
   /// may precede `=` and `:`.
-  public func text(_ text: String) -> String {
+  public func redacted(_ text: String) -> String {
     hidesNothing ? text : String(decoding: bytes(text.utf8), as: UTF8.self)
   }
 
-  /// Returns the bytes of a text in any encoding that extends ASCII, with its secrets replaced as in `text`.
+  /// Returns the bytes of a text in any encoding that extends ASCII, with its secrets replaced as in `redacted`.
   package func bytes(_ bytes: some Sequence<UInt8>) -> [UInt8] {
     guard !hidesNothing else { return Array(bytes) }
     var scanner = SecretScanner(Array(bytes), redaction: self)

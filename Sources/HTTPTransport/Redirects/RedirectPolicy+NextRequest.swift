@@ -112,12 +112,12 @@ extension RedirectPolicy {
   /// Removes the header fields that only the origin of the redirected request must receive.
   private static func removeCredentials(from next: inout Request) {
     // Backends use many names for tokens. Values that logs must not show must not be sent to another origin.
-    let secrets = next.options.secrets
-    for field in next.headers where Redaction.standard.hides(field.name) || secrets.hides(field.name) {
+    let redaction = next.options.redaction
+    for field in next.headers where Redaction.standard.hides(field.name) || redaction.hides(field.name) {
       next.headers[field.name] = nil
     }
     // The same applies to fields that a backend adds to all requests, except harmless ones.
-    for field in next.context[OriginBoundFields.self] where !isHarmless(field.name) {
+    for field in next.originBoundHeaders where !isHarmless(field.name) {
       next.headers[field.name] = nil
     }
   }

@@ -62,16 +62,17 @@ public struct RedirectPolicy: Sendable, Hashable {
   }
 
   /// Returns a policy that follows up to `limit` redirects. A further redirect fails with `redirect`, and so does a
-  /// redirect from `https` to `http`, unless `downgrade` is `true`.
+  /// redirect from `https` to `http`, unless `allowsDowngrade` is `true`.
   ///
   /// - Parameters:
   ///   - limit: The maximum number of redirects. Browsers allow 20, the curl tool 50, and URLSession 16. The default,
   ///     10, is more than a well-designed API needs.
-  ///   - downgrade: `true` to follow redirects from `https` to `http`.
+  ///   - allowsDowngrade: `true` to follow redirects from `https` to `http`.
   ///   - keepsMethod: `true` to keep the method and the body for 301 and 302, as RFC 9110 §15.4 specifies. Browsers
   ///     change POST to GET, and most servers rely on that, so the default is `false`.
-  public static func follow(limit: Int = 10, downgrade: Bool = false, keepsMethod: Bool = false) -> RedirectPolicy {
-    RedirectPolicy(limit: limit, allowsDowngrade: downgrade, keepsMethod: keepsMethod, rule: .all)
+  public static func follow(limit: Int = 10, allowsDowngrade: Bool = false, keepsMethod: Bool = false) -> RedirectPolicy
+  {
+    RedirectPolicy(limit: limit, allowsDowngrade: allowsDowngrade, keepsMethod: keepsMethod, rule: .all)
   }
 
   /// A policy that follows up to ten redirects to the same scheme, host and port (RFC 6454 §4).
@@ -82,7 +83,7 @@ public struct RedirectPolicy: Sendable, Hashable {
 
   /// Returns a policy that follows up to ten redirects for which `follows` returns `true`. The closure is called on the
   /// transport's thread and must return quickly.
-  public static func decide(_ follows: @escaping @Sendable (Step) -> Bool) -> RedirectPolicy {
+  public static func custom(_ follows: @escaping @Sendable (Step) -> Bool) -> RedirectPolicy {
     RedirectPolicy(limit: 10, allowsDowngrade: false, rule: .custom(CustomRule(follows)))
   }
 }

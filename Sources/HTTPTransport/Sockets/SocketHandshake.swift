@@ -41,7 +41,8 @@ struct SocketHandshake {
     if request.headers["Host"] == nil { add("Host", Self.host(of: request.url)) }
     for field in request.headers { add(field.name, field.value) }
     if request.headers["Authorization"] == nil, let user = request.url.user(percentEncoded: false) {
-      add("Authorization", HTTPHeaders.basic(user: user, password: request.url.password(percentEncoded: false) ?? ""))
+      let password = request.url.password(percentEncoded: false) ?? ""
+      for field in HTTPHeaders.basic(user: user, password: password) { add(field.name, field.value) }
     }
     if let cookies { add("Cookie", cookies) }
     add("Connection", "Upgrade")

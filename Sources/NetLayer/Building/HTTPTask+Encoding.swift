@@ -5,7 +5,7 @@ final class BodyConventions: Sendable {
   let json: JSONParameterEncoder
   let parameters: any ParameterEncoder
 
-  init(json: JSONParameterEncoder = .default, parameters: any ParameterEncoder = .json) {
+  init(json: JSONParameterEncoder = JSONParameterEncoder(), parameters: any ParameterEncoder = .json) {
     (self.json, self.parameters) = (json, parameters)
   }
 

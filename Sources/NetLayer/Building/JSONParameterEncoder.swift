@@ -101,14 +101,3 @@ public struct JSONParameterEncoder: ParameterEncoder {
     }
   }
 }
-
-extension JSONParameterEncoder {
-  /// An encoder whose names and dates match Foundation's `JSONEncoder`.
-  public static let `default` = JSONParameterEncoder()
-  /// An encoder for the style of most web frameworks: `snake_case` keys and ISO 8601 dates.
-  public static let snakeCaseISO8601 = JSONParameterEncoder(dates: .iso8601, keys: .snakeCase)
-  /// An encoder for `snake_case` keys.
-  public static let snakeCase = JSONParameterEncoder(keys: .snakeCase)
-  /// An encoder for ISO 8601 dates.
-  public static let iso8601 = JSONParameterEncoder(dates: .iso8601)
-}

@@ -32,7 +32,7 @@ final class RequestBuilder: Sendable {
     base = baseURL.flatMap(BaseURL.init)
     self.context = context
     var context = context
-    if !headers.isEmpty { context[OriginBoundFields.self] = headers }
+    if !headers.isEmpty { context[OriginBoundHeadersKey.self] = headers }
     ownContext = context
     jsonHeaders = Self.accepting(Self.json, headers)
   }

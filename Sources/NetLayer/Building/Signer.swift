@@ -118,7 +118,7 @@ final class Signing: Sendable, ContextKey {
       try write(signature.parameters, into: &request)
     }
     request.headers = request.headers.merging(signature.headers)
-    request.context[OriginBoundFields.self] = request.context[OriginBoundFields.self].merging(signature.headers)
+    request.originBoundHeaders = request.originBoundHeaders.merging(signature.headers)
     request.context[Signed.self] = Signed(signature: signature, url: request.url, type: request.headers["Content-Type"])
     return request
   }

@@ -66,6 +66,22 @@ extension Endpoint where Self == Call<Response> {
     Call(.post, url, query, .lines(lines), headers)
   }
 
+  /// Creates a POST call with fields, data and files as `multipart/form-data`.
+  public static func post(
+    _ url: some URLConvertible, multipart: MultipartForm, query: Parameters = [:], headers: HTTPHeaders = [:]
+  ) -> Call<Response> {
+    Call(.post, url, query, .multipart(multipart), headers)
+  }
+
+  /// Creates a POST call with a file as its body, streamed from disk. The default content type depends on the file's
+  /// extension.
+  public static func post(
+    _ url: some URLConvertible, file: URL, contentType: String? = nil, query: Parameters = [:],
+    headers: HTTPHeaders = [:]
+  ) -> Call<Response> {
+    Call(.post, url, query, .upload(file, contentType: contentType), headers)
+  }
+
   /// Creates a PUT call without a body.
   public static func put(_ url: some URLConvertible, query: Parameters = [:], headers: HTTPHeaders = [:]) -> Call<
     Response
@@ -102,6 +118,15 @@ extension Endpoint where Self == Call<Response> {
     Call(.put, url, query, .data(body, contentType: contentType), headers)
   }
 
+  /// Creates a PUT call with a file as its body, streamed from disk. The default content type depends on the file's
+  /// extension.
+  public static func put(
+    _ url: some URLConvertible, file: URL, contentType: String? = nil, query: Parameters = [:],
+    headers: HTTPHeaders = [:]
+  ) -> Call<Response> {
+    Call(.put, url, query, .upload(file, contentType: contentType), headers)
+  }
+
   /// Creates a PATCH call without a body.
   public static func patch(_ url: some URLConvertible, query: Parameters = [:], headers: HTTPHeaders = [:]) -> Call<
     Response
@@ -136,23 +161,6 @@ extension Endpoint where Self == Call<Response> {
     _ url: some URLConvertible, body: Data, contentType: String, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
     Call(.patch, url, query, .data(body, contentType: contentType), headers)
-  }
-
-  /// Creates an upload of a file as the body, streamed from disk. The default content type depends on the file's
-  /// extension.
-  public static func upload(
-    _ url: some URLConvertible, file: URL, contentType: String? = nil, method: HTTPMethod = .post,
-    query: Parameters = [:], headers: HTTPHeaders = [:]
-  ) -> Call<Response> {
-    Call(method, url, query, .upload(file, contentType: contentType), headers)
-  }
-
-  /// Creates an upload of fields, data and files as `multipart/form-data`.
-  public static func upload(
-    _ url: some URLConvertible, form: MultipartForm, method: HTTPMethod = .post, query: Parameters = [:],
-    headers: HTTPHeaders = [:]
-  ) -> Call<Response> {
-    Call(method, url, query, .multipart(form), headers)
   }
 }
 

@@ -81,7 +81,7 @@ final class CallResponses: StreamSource {
     if request.context[IsPartOfRefresh.self] != isPartOfRefresh {
       request.context[IsPartOfRefresh.self] = isPartOfRefresh
     }
-    if !request.context[Authentication.self].isEmpty { request.context[Authentication.self] = [] }
+    if !request.credentials.isEmpty { request.credentials = [] }
     reception.prepare(&request)
     for interceptor in network.interceptors { interceptor.prepare(&request) }
     return request

@@ -150,7 +150,7 @@ extension Response {
   /// Returns the error of a response whose status is not a success, with the message of its `envelope`.
   func statusFailure(in envelope: Envelope) -> NetworkError {
     // An error page is not always JSON; if it is, the server's own message is the most helpful.
-    let words = (try? JSON(body)).flatMap(envelope.words)
+    let words = (try? JSON(parsing: body)).flatMap(envelope.words)
     // Without the query, which may contain tokens.
     let place = url.absoluteString.prefix { $0 != "?" && $0 != "#" }
     var reason = "the server responded to \(request.method) \(place) with status \(status)"

@@ -28,7 +28,7 @@ final class ResponseContext: Sendable, ContextKey {
     let mapError: (@Sendable (NetworkError) -> NetworkError)?
 
     init(_ backend: Backend) {
-      (envelope, decoder, encoder) = (EnvelopeRules(backend.envelope), backend.decoder, backend.encoder)
+      (envelope, decoder, encoder) = (EnvelopeRules(backend.envelope), backend.coding.decoder, backend.coding.encoder)
       messages = backend.messages
       (delivery, redaction) = (backend.delivery, backend.redaction)
       (onError, mapError) = (backend.onError, backend.mapError)

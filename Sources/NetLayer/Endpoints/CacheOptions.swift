@@ -60,16 +60,13 @@ public struct CacheOptions: Sendable {
   }
 }
 
-extension CacheOptions: ContextKey {
-  /// The options of the backend's `CacheInterceptor`.
-  public static var defaultValue: CacheOptions { CacheOptions() }
-}
+private enum CacheOptionsKey: ContextKey { static let defaultValue = CacheOptions() }
 
 extension Request {
   /// The cache options of the request.
   public var caching: CacheOptions {
-    get { context[CacheOptions.self] }
-    set { context[CacheOptions.self] = newValue }
+    get { context[CacheOptionsKey.self] }
+    set { context[CacheOptionsKey.self] = newValue }
   }
 }
 

@@ -18,7 +18,7 @@ import Streams
 /// 1. ``NetworkLogger``, ``EventMonitor``: observe each call once.
 /// 2. ``CoalescingInterceptor``: shares identical requests.
 /// 3. ``CacheInterceptor``: responds from the cache.
-/// 4. ``WaitForNetwork``: waits while there is no network.
+/// 4. ``ReachabilityInterceptor``: waits while there is no network.
 /// 5. ``RetryInterceptor``: retries the steps below.
 /// 6. ``TraceInterceptor``: makes each attempt a span of the caller's trace.
 /// 7. ``AuthenticationInterceptor``: adds the newest token to each attempt.
@@ -36,7 +36,7 @@ public protocol Interceptor: Sendable {
   /// Earlier interceptors use it to distinguish users.
   ///
   /// An interceptor that adds credentials returns a value that identifies their owner, and records in `intercept` that
-  /// it has added them: see ``Authentication``. This method is called on the subscribing thread and must not block.
+  /// it has added them: see `Request.credentials`. This method is called on the subscribing thread and must not block.
   func account(of request: Request) -> String?
   /// Records values of the calling context, such as task-locals, in `request.context`. It does nothing by default.
   ///

@@ -19,8 +19,8 @@ struct SigningInterceptor: Interceptor {
       }
       let fields = signed.context[Signed.self]?.signature.headers ?? [:]
       // The request may have a former signature, if an interceptor sends it again.
-      signed.context[Authentication.self].removeAll { $0.account == account }
-      signed.context[Authentication.self].append(Authentication(account: account, fields: fields))
+      signed.credentials.removeAll { $0.account == account }
+      signed.credentials.append(Request.Credentials(account: account, headers: fields))
       return signed
     }
     .asObservable()

@@ -74,7 +74,7 @@ extension Network {
     let once = reconnect == nil && !endpoint.method.isIdempotent
     var reconnect =
       reconnect
-      ?? RetryPolicy(attempts: once ? 1 : .max, initialDelay: .seconds(3), maximumDelay: .seconds(60))
+      ?? RetryPolicy(attempts: once ? 1 : .max, initialDelay: .seconds(3), maxDelay: .seconds(60))
     reconnect.scheduler = reconnect.scheduler ?? backend.clock
     let events = Observable<ReceivedEvent>.deferred { [reconnect] in
       let session = EventSession(lastEventID ?? "")

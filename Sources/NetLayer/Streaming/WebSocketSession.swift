@@ -165,7 +165,7 @@ extension Network {
   /// - after the close codes 1001, 1006 and 1011 to 1014
   /// - once a socket has been open, after the statuses 429 and 5xx, whose `Retry-After` applies up to ten minutes
   ///
-  /// A message resets the number of attempts, and so does a connection that lasted for the policy's `maximumDelay`.
+  /// A message resets the number of attempts, and so does a connection that lasted for the policy's `maxDelay`.
   ///
   /// - Parameters:
   ///   - endpoint: The endpoint of the opening request, a GET.
@@ -217,7 +217,7 @@ private final class ReconnectCount: Sendable {
     guard let policy else { return nil }
     let now = policy.timer.uptime
     let (attempt, hasOpened) = state.withLock { state in
-      if let openedAt = state.openedAt.take(), now - openedAt >= policy.maximumDelay { state.attempt = 0 }
+      if let openedAt = state.openedAt.take(), now - openedAt >= policy.maxDelay { state.attempt = 0 }
       state.attempt += 1
       return (state.attempt, state.hasOpened)
     }

@@ -11,11 +11,6 @@ extension PublishRelay {
   public func asDriver() -> Driver<Element> { Driver(trusted: observeOn(MainScheduler.instance)) }
 }
 
-extension ReplayRelay {
-  /// Converts the relay to a driver.
-  public func asDriver() -> Driver<Element> { Driver(trusted: observeOn(MainScheduler.instance)) }
-}
-
 extension BehaviorRelay {
   /// Converts the relay to a driver.
   public func asDriver() -> Driver<Element> { Driver(trusted: observeOn(MainScheduler.instance)) }

@@ -215,7 +215,7 @@ enum Article4 {
   static func run(baseURL: URL, bag: DisposeBag) {
     let service = Service<MovieRequest>(
       Network(
-        Backend(baseURL: baseURL, decoder: JSONModelDecoder.snakeCaseISO8601, delivery: MainScheduler.instance)))
+        Backend(baseURL: baseURL, coding: .snakeCaseISO8601, delivery: MainScheduler.instance)))
 
     service
       .request(.newMovies(page: 1), as: MovieList.self)

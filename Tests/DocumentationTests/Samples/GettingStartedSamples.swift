@@ -46,7 +46,7 @@ final class GettingStartedSamples: XCTestCase {
   func test_gettingStarted() async throws {
     let (githubURL, stub) = (githubURL, stub())
     // As on the page, except for the transport.
-    let github = Network(Backend(baseURL: githubURL, decoder: .snakeCase, encoder: .snakeCase))
+    let github = Network(Backend(baseURL: githubURL, coding: .snakeCase))
       .with { $0.transport = stub }
 
     let user: User = try await github.fetch(.get("/users/octocat"))
@@ -74,7 +74,7 @@ final class GettingStartedSamples: XCTestCase {
     let scheduler = TestScheduler(resolution: .milliseconds(100))
     let stub = StubTransport(on: scheduler) { .json(#"{"name":"\#($0.url.lastPathComponent)","public_repos":1}"#) }
     let github = Network(
-      Backend(baseURL: githubURL, decoder: .snakeCase, transport: stub, clock: scheduler, mapping: scheduler))
+      Backend(baseURL: githubURL, coding: .snakeCase, transport: stub, clock: scheduler, mapping: scheduler))
     let typed = scheduler.hot("-ab------c-").asObservable()
     let names =
       typed

@@ -69,7 +69,7 @@ final class GuideSamples: XCTestCase {
       }
     }
     let plain = Network(
-      Backend(baseURL: todosURL, decoder: .snakeCaseISO8601, encoder: .snakeCaseISO8601))
+      Backend(baseURL: todosURL, coding: .snakeCaseISO8601))
     let todos = plain.with { $0.transport = stub }
 
     let todo = Todo(title: "Tea", dueAt: Date(timeIntervalSince1970: 0))
@@ -93,7 +93,7 @@ final class GuideSamples: XCTestCase {
     let detail = try await todos.fetch(TodoDetail(id: 7))
     XCTAssertEqual(detail.title, "Tea")
 
-    try await todos.fetch(.upload("/files", file: file)) { progress in
+    try await todos.fetch(.post("/files", file: file)) { progress in
       print(progress.fractionSent ?? 0)
     }
     try assertPrinted(asIn: "PlainAPIs", 2)
@@ -178,7 +178,7 @@ final class GuideSamples: XCTestCase {
       .init(.get, "/todos/7", .json(#"{"title":"Tea","due_at":"1970-01-01T00:00:00Z"}"#)),
       .init(.get, "/todos/8", .failure(.timeout)),
     ])
-    let network = Network(Backend(baseURL: todosURL, decoder: .snakeCaseISO8601, transport: stub))
+    let network = Network(Backend(baseURL: todosURL, coding: .snakeCaseISO8601, transport: stub))
 
     let found = try await title(of: 7, on: network)
     XCTAssertEqual(found, "Tea")

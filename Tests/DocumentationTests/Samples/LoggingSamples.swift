@@ -20,7 +20,7 @@ final class LoggingSamples: XCTestCase {
     XCTAssertEqual(user, Data("{}".utf8))
     let lines = Printed.take()
     XCTAssertEqual(lines.map { $0.prefix(3) }, ["-->", "<--"])
-    let url = Redaction.standard.url(server.url("/user?token=secret"))
+    let url = Redaction.standard.redacted(server.url("/user?token=secret"))
     XCTAssertEqual(lines.first, "--> GET \(url)")
     // As on the page.
     XCTAssert(url.hasSuffix("/user?token=***"), url)

@@ -83,7 +83,7 @@ struct Price: Decodable, Sendable {
 #if os(Linux)
   func transport(authority: URL) throws -> CurlTransport {
     try CurlTransport(
-      .init(tls: .init(trust: .file(authority), minimumVersion: .v1_3), proxy: .environment, maxConnectionsPerHost: 32))
+      .init(tls: .init(trust: .file(authority), minVersion: .v1_3), proxy: .environment, maxConnectionsPerHost: 32))
   }
 
   func localServices(canary: String) throws -> CurlTransport {

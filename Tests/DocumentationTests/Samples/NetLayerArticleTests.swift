@@ -86,7 +86,7 @@ final class NetLayerArticleTests: XCTestCase {
       guard request.headers["Authorization"] == "Bearer new" else { return .json("", status: 401) }
       return .response(body: Data("order \(request.url.lastPathComponent)".utf8))
     }
-    let accounts = Network(Backend(baseURL: URL(string: "https://accounts.example"), decoder: .snakeCase))
+    let accounts = Network(Backend(baseURL: URL(string: "https://accounts.example"), coding: .snakeCase))
       .with {
         $0.transport = StubTransport { _ in .json(#"{"access_token":"new","refresh_token":"r2","expires_in":3600}"#) }
       }
@@ -117,7 +117,7 @@ final class NetLayerArticleTests: XCTestCase {
           LimitInterceptor(maxPerHost: 4, rate: .init(10, per: .seconds(1))),
         ]))
     let response = try await shop.fetch(.get("/stock"))
-    print("\(response.status) after \(response.request.context[Attempt.self]) attempts")
+    print("\(response.status) after \(response.request.attempt) attempts")
     try assertPrinted(asIn: "RetriesAndLimits")
   }
 

@@ -11,7 +11,7 @@ struct Post: Decodable, Sendable {
 }
 
 func plainReadme(githubURL: URL, show: ([Repo]) -> Void) async throws {
-  let github = Network(Backend(baseURL: githubURL, decoder: .snakeCase, encoder: .snakeCase))
+  let github = Network(Backend(baseURL: githubURL, coding: .snakeCase))
 
   let user: User = try await github.fetch(.get("/users/octocat"))
   let repo = try await github.fetch(.post("/user/repos", json: NewRepo(name: "hello")), as: Repo.self)

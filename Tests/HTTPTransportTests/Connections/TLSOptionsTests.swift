@@ -47,6 +47,6 @@ final class TLSOptionsTests: XCTestCase {
       XCTAssertEqual(options.failure?.kind, .tls)
       XCTAssert(options.failure?.reason.contains(words) == true, "\(options.failure?.reason ?? "")")
     }
-    XCTAssertNil(TLSOptions(pins: ["h": [try pin, try pin]], minimumVersion: .v1_3).failure)
+    XCTAssertNil(TLSOptions(pins: ["h": [try pin, try pin]], minVersion: .v1_3).failure)
   }
 }

@@ -350,7 +350,7 @@
       for (configuration, place) in wrong {
         XCTAssertThrowsError(try CurlTransport(configuration)) { XCTAssert("\($0)".contains(place), "\($0)") }
       }
-      _ = try CurlTransport(.init(tls: .init(pins: ["h": [good, good]], minimumVersion: .v1_3)))
+      _ = try CurlTransport(.init(tls: .init(pins: ["h": [good, good]], minVersion: .v1_3)))
     }
 
     func testIdleConnectionsAreClosedAtTheTotalLimit() throws {

@@ -82,7 +82,7 @@
         // A response from another server shows that the loop has completed a turn, in which it detects the extra bytes.
         XCTAssertEqual(try outcome(.init(url: other.url("/text")), on: transport).get().status, 200)
         // No part of the request has been sent, so a single-use body is still available.
-        let once = Request.BodyStream(once: { nil }, count: 0)
+        let once = Request.BodyStream(count: 0, once: { nil })
         let body = method == .put ? Request.Body.stream(once) : .none
         let answer = try outcome(.init(method: method, url: server.url, body: body), on: transport).get()
         XCTAssertEqual(answer.body, Data(expected.utf8), method.rawValue)
@@ -262,7 +262,7 @@
         let server = try endingInABody(heads, end)
         let transport = try CurlTransport()
         XCTAssertEqual(try outcome(Request(url: server.url), on: transport).get().status, 200)
-        let once = Request.BodyStream(once: Self.reader(of: megabyte), count: Int64(megabyte.count))
+        let once = Request.BodyStream(count: Int64(megabyte.count), once: Self.reader(of: megabyte))
         let put = Request(method: .put, url: server.url, body: .stream(once))
         guard CurlLibrary.asksBeforeSending else {
           // This version of libcurl sends the request over a new connection, which works.

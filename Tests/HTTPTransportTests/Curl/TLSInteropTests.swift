@@ -98,7 +98,7 @@
 
     func testTheMinimumTLSVersionIsEnforced() throws {
       XCTAssertEqual(try outcome(url("OLD")).get().status, 200)
-      XCTAssertEqual(TransportSuite.kind(try outcome(url("OLD")) { $0.minimumVersion = .v1_3 }), .tls)
+      XCTAssertEqual(TransportSuite.kind(try outcome(url("OLD")) { $0.minVersion = .v1_3 }), .tls)
     }
 
     func testASecondConnectionResumesTheSessionOfTheFirst() throws {

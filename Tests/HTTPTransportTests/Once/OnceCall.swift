@@ -114,7 +114,7 @@ struct OnceCall: CustomStringConvertible {
       case .repeated(let count, let isCounted):
         .stream(.init(count: isCounted ? Int64(count) : nil, open: { [id] in Self.reader(id, count) }))
       case .once(let count, let isCounted):
-        .stream(.init(once: Self.reader(id, count), count: isCounted ? Int64(count) : nil))
+        .stream(.init(count: isCounted ? Int64(count) : nil, once: Self.reader(id, count)))
       }
     request.timeouts = .init(connect: .seconds(60), idle: .seconds(60), total: .seconds(120))
     if url.scheme == "https" { request.options.httpVersion = .http2 }

@@ -18,10 +18,10 @@ final class RedactionTests: XCTestCase {
       ("http://h/a@b", "http://h/a@b"), ("tokens=1 mytoken=2 token", "tokens=1 mytoken=2 token"),
       ("no token= here", "no token= here"), ("路径?token=密码&x=1", "路径?token=***&x=1"),
       (#"{"token":"never closed"#, #"{"token":"***"#), ("token=", "token="),
-    ] { XCTAssertEqual(Redaction.standard.text(text), hidden) }
-    XCTAssertEqual(Redaction.none.text("token=x"), "token=x")
-    XCTAssertEqual(Redaction.standard.hiding("mytoken").text("my-token=2"), "my-token=***")
-    XCTAssertEqual(Redaction(names: ["a"], placeholder: "-").text("a=1&token=2"), "a=-&token=2")
+    ] { XCTAssertEqual(Redaction.standard.redacted(text), hidden) }
+    XCTAssertEqual(Redaction.none.redacted("token=x"), "token=x")
+    XCTAssertEqual(Redaction.standard.hiding("mytoken").redacted("my-token=2"), "my-token=***")
+    XCTAssertEqual(Redaction(names: ["a"], placeholder: "-").redacted("a=1&token=2"), "a=-&token=2")
   }
 
   func test_row_2_19_aNameIsSecretIfOneOfItsWordsIs() {
@@ -83,13 +83,13 @@ final class RedactionTests: XCTestCase {
       ("user[token][value]=x&b=1", "user[token][value]=***&b=1"), ("h/;jsessionid=x?a=1", "h/;jsessionid=***"),
       ("user[password%5D%5Ba%5D=x", "user[password%5D%5Ba%5D=***"), ("token.value=x", "token.value=***"),
       ("token[a b=x", "token[a b=x"), (#"say "token"#, #"say "token"#),
-    ] { XCTAssertEqual(Redaction.standard.text(text), hidden) }
+    ] { XCTAssertEqual(Redaction.standard.redacted(text), hidden) }
   }
 
   func test_row_2_19_theWholeValueInAURLIsHidden() throws {
     for value in ["a,x", "a;x", "a)x", "a'x"] {
       let url = try XCTUnwrap(URL(string: "https://h/p?filter[password]=\(value)&b=c"))
-      XCTAssertTrue(Redaction.standard.url(url).hasSuffix("=***&b=c"), Redaction.standard.url(url))
+      XCTAssertTrue(Redaction.standard.redacted(url).hasSuffix("=***&b=c"), Redaction.standard.redacted(url))
     }
   }
 
@@ -138,13 +138,13 @@ final class RedactionTests: XCTestCase {
       ("auth:8080 is closed", "auth:8080 is closed"),
       ("app://token=x", "app://token=***"), ("auth://h/a", "auth://h/a"),
       ("the server's key isn't: x", "the server's key isn't: x"),
-    ] { XCTAssertEqual(Redaction.standard.text(text), hidden) }
+    ] { XCTAssertEqual(Redaction.standard.redacted(text), hidden) }
   }
 
   func test_row_2_19_theMembersOfTokenAreHidden() throws {
     let token = try JSONEncoder().encode(Token(access: "secret-a", refresh: "secret-r"))
     for text in [String(decoding: token, as: UTF8.self), "grant_type=refresh&refresh=secret-r"] {
-      XCTAssertFalse(Redaction.standard.text(text).contains("secret-"), text)
+      XCTAssertFalse(Redaction.standard.redacted(text).contains("secret-"), text)
     }
   }
 
@@ -178,7 +178,7 @@ final class RedactionTests: XCTestCase {
       "<key>", "<key></a ", "\"token", "token ", "token[", "token%3D", "%25", "://", "'token':", "token=\"", "auth:",
     ] {
       let text = String(repeating: part, count: 20_000)
-      XCTAssertFalse(Redaction.standard.text(text).isEmpty)
+      XCTAssertFalse(Redaction.standard.redacted(text).isEmpty)
     }
   }
 
@@ -221,15 +221,15 @@ final class RedactionTests: XCTestCase {
     ] {
       let end = "\r\n--b--\r\n"
       XCTAssertEqual(
-        Redaction.standard.text(parts.joined(separator: "\r\n") + end), hidden.joined(separator: "\r\n") + end)
+        Redaction.standard.redacted(parts.joined(separator: "\r\n") + end), hidden.joined(separator: "\r\n") + end)
     }
     XCTAssertEqual(
-      Redaction.standard.text("Content-Disposition: form-data; name=\"otp\"\n\n12\n--x\ny"),
+      Redaction.standard.redacted("Content-Disposition: form-data; name=\"otp\"\n\n12\n--x\ny"),
       "Content-Disposition: form-data; name=\"otp\"\n\n***\n--x\ny")
     var request = Request(method: .post, url: try XCTUnwrap(URL(string: "http://h")))
     try MultipartForm(["password": "hunter2", "name": "n"]).encode(over: [:], into: &request)
     guard case .data(let body) = request.body else { return XCTFail("no body in memory") }
-    let text = Redaction.standard.text(String(decoding: body, as: UTF8.self))
+    let text = Redaction.standard.redacted(String(decoding: body, as: UTF8.self))
     XCTAssertFalse(text.contains("hunter2"), text)
     XCTAssertTrue(text.contains("name=\"name\"\r\n\r\nn\r\n--"), text)
     XCTAssertFalse(request.curlCommand().contains("hunter2"))
@@ -237,10 +237,10 @@ final class RedactionTests: XCTestCase {
 
   func test_row_2_19_textsThatEndWithinAMemberAreRead() {
     for text in ["'password'=", "\"password\":", "\"password\" =", "'password'=>"] {
-      XCTAssertEqual(Redaction.standard.text(text), text + "\"***\"")
+      XCTAssertEqual(Redaction.standard.redacted(text), text + "\"***\"")
     }
     for text in ["'password'", "password", "password:", "password="] {
-      XCTAssertEqual(Redaction.standard.text(text), text)
+      XCTAssertEqual(Redaction.standard.redacted(text), text)
     }
   }
 
@@ -248,12 +248,12 @@ final class RedactionTests: XCTestCase {
     let headers: HTTPHeaders = [
       "Location": "https://app/cb?access_token=abc&x=1", "Referer": "https://u:p@h/", "Cookie": "a=b", "A": "b",
     ]
-    let hidden = Redaction.standard.headers(headers)
+    let hidden = Redaction.standard.redacted(headers)
     XCTAssertEqual(hidden["Location"], "https://app/cb?access_token=***&x=1")
     XCTAssertEqual(hidden["Referer"], "https://***@h/")
     XCTAssertEqual(hidden["Cookie"], "***")
     XCTAssertEqual(hidden["A"], "b")
     XCTAssertFalse("\(headers)".contains("abc"))
-    XCTAssertEqual(Redaction.none.headers(headers), headers)
+    XCTAssertEqual(Redaction.none.redacted(headers), headers)
   }
 }

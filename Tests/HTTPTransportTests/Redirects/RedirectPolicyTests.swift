@@ -12,11 +12,11 @@ final class RedirectPolicyTests: XCTestCase {
 
   private func decide(
     _ from: String, _ status: Int, _ location: String, method: HTTPMethod = .get, headers: HTTPHeaders = [:],
-    hops: Int = 0, policy: RedirectPolicy = .follow(), secrets: Redaction = .standard
+    hops: Int = 0, policy: RedirectPolicy = .follow(), redaction: Redaction = .standard
   ) throws -> RedirectPolicy.Decision {
     var request = Request(method: method, url: try url(from), headers: headers, body: .data(Data([1])))
     request.options.redirects = policy
-    request.options.secrets = secrets
+    request.options.redaction = redaction
     return RedirectPolicy.decide(
       original: request, currentRequest: request, status: status, headers: ["Location": location],
       trail: try trail(hops),
@@ -62,7 +62,7 @@ final class RedirectPolicyTests: XCTestCase {
   }
 
   func testADowngradeIsFollowedIfAllowed() throws {
-    _ = try followed(decide("https://h/", 302, "http://h/", policy: .follow(downgrade: true)))
+    _ = try followed(decide("https://h/", 302, "http://h/", policy: .follow(allowsDowngrade: true)))
   }
 
   func testACustomLimitIsApplied() throws {
@@ -74,7 +74,7 @@ final class RedirectPolicyTests: XCTestCase {
   }
 
   func testARedirectThatIsNotFollowedIsDelivered() throws {
-    let some = RedirectPolicy.decide { step in step.target.path == "/yes" && step.status == 302 && step.count == 3 }
+    let some = RedirectPolicy.custom { step in step.target.path == "/yes" && step.status == 302 && step.count == 3 }
     let cases: [(RedirectPolicy, String, Bool)] = [
       (.none, "/a", false), (.sameOrigin, "/a", true), (.sameOrigin, "http://g/a", false),
       (.sameOrigin, "https://h/a", false), (some, "/yes", true), (some, "/no", false),
@@ -113,10 +113,10 @@ final class RedirectPolicyTests: XCTestCase {
 
   func testFieldsMarkedAsSecretAreNotSentToAnotherOrigin() throws {
     let headers: HTTPHeaders = ["X-Tenant": "t", "A": "b"]
-    let secrets = Redaction(names: ["x-tenant"])
-    let there = try followed(decide("http://h/", 302, "http://g/", headers: headers, secrets: secrets))
+    let redaction = Redaction(names: ["x-tenant"])
+    let there = try followed(decide("http://h/", 302, "http://g/", headers: headers, redaction: redaction))
     XCTAssertEqual(there.headers, ["A": "b"])
-    let here = try followed(decide("http://h/", 302, "/x", headers: headers, secrets: secrets))
+    let here = try followed(decide("http://h/", 302, "/x", headers: headers, redaction: redaction))
     XCTAssertEqual(here.headers, headers)
   }
 
@@ -145,7 +145,7 @@ final class RedirectPolicyTests: XCTestCase {
     let network = Network(Backend(baseURL: try url("https://h"), redaction: .standard.hiding("X-Tenant")))
     let stub = StubTransport { _ in .json(#"{"code":200,"message":"","data":1}"#) }
     _ = try network.with { $0.transport = stub }.json(.get, "/a").toBlocking().first()
-    XCTAssertEqual(stub.requests.first?.options.secrets.hides("x-tenant"), true)
+    XCTAssertEqual(stub.requests.first?.options.redaction.hides("x-tenant"), true)
   }
 
   func testAnOriginIsSchemeHostAndPort() throws {

@@ -22,7 +22,7 @@ extension TransportSuite {
       for length in [nil, Int64(count * size)] {
         for stream in [
           Request.BodyStream(count: length, sequence: { Self.sequence(count, of: size) }),
-          Request.BodyStream(once: Self.sequence(count, of: size), count: length),
+          Request.BodyStream(count: length, once: Self.sequence(count, of: size)),
         ] {
           let answer = try response(request(.put, "/echo", body: .stream(stream)))
           XCTAssertEqual(answer.body, whole, "\(count) × \(size)")

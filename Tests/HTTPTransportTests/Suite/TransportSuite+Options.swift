@@ -28,7 +28,7 @@ extension TransportSuite {
       let whole = Data(
         (0..<count).reversed().flatMap { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: size) })
       for length in [nil, Int64(count * size)] {
-        for stream in [Request.BodyStream(count: length, open: open), Request.BodyStream(once: open(), count: length)] {
+        for stream in [Request.BodyStream(count: length, open: open), Request.BodyStream(count: length, once: open())] {
           let answer = try response(request(.put, "/echo", body: .stream(stream)))
           XCTAssertEqual(answer.body, whole, "\(count) × \(size)")
           if let length { XCTAssertEqual(answer.headers["X-Length"], "\(length)") }

@@ -42,7 +42,7 @@ final class DifferentialTests: XCTestCase {
     _ type: Model.Type, _ data: Data, _ decoder: JSONModelDecoder
   ) -> Outcome<Model> {
     do {
-      return .value(try JSON(data).decode(type, using: decoder))
+      return .value(try JSON(parsing: data).decode(type, using: decoder))
     } catch let error as JSONError {
       return .malformed(error)
     } catch { return .failure(Failure(error)) }
@@ -72,7 +72,7 @@ final class DifferentialTests: XCTestCase {
       if isOverlooked(error, in: data) { return }
     }
     // Foundation also rejects a string that is not Unicode if it is a key or is never read.
-    if !isValid, case .failure = b, (try? JSON(data)).map(hasBadString) == true { return }
+    if !isValid, case .failure = b, (try? JSON(parsing: data)).map(hasBadString) == true { return }
     differences += 1
     if differences < 5 {
       XCTFail("\(String(decoding: data, as: UTF8.self).prefix(2_000))\nours: \(a)\nFoundation: \(b)")

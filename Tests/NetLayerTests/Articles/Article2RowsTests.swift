@@ -87,7 +87,7 @@ final class Article2RowsTests: XCTestCase {
     struct Movie: Decodable, Equatable, Sendable { var voteAverage: Double }
     struct Movies: Decodable, Equatable, Sendable { var totalPages: Int, results: [Movie] }
     let network = network(StubTransport { _ in .json(#"{"total_pages":2,"results":[{"vote_average":7.5}]}"#) })
-      .with { $0.decoder = JSONModelDecoder.snakeCase }
+      .with { $0.coding = .snakeCase }
     XCTAssertEqual(
       record(network.request(Smallest(), as: Movies.self)).elements,
       [Movies(totalPages: 2, results: [Movie(voteAverage: 7.5)])])

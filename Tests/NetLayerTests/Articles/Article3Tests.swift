@@ -76,7 +76,7 @@ final class Article3Tests: XCTestCase {
         try JSONModelDecoder.default.decode(type, from: try JSON(parsing: json.description.uppercased()))
       }
     }
-    let loud = github.with { $0.decoder = Upper() }
+    let loud = github.with { $0.coding.decoder = Upper() }
     XCTAssertEqual(
       record(GitHub.userProfile("a").request(on: loud).map(String.self, at: "data.user.login")).elements, ["A"])
   }

@@ -49,10 +49,11 @@ final class Article4Tests: XCTestCase {
       Network(
         Backend(
           baseURL: server.url("/v3"),
-          decoder: JSONModelDecoder { decoder in
-            decoder.keyDecodingStrategy = .convertFromSnakeCase
-            decoder.dateDecodingStrategy = .iso8601
-          },
+          coding: Backend.Coding(
+            decoder: JSONModelDecoder { decoder in
+              decoder.keyDecodingStrategy = .convertFromSnakeCase
+              decoder.dateDecodingStrategy = .iso8601
+            }),
           delivery: MainScheduler.instance)))
     let received = expectation(description: "value")
     service

@@ -31,11 +31,11 @@ final class BodyConventionTests: XCTestCase {
       Call(.get, "/a", task: .parameters(Parameters(Post()), encoding: .json)),
       Call(.put, "/a", task: .composite(query: ["q": 1], body: Parameters(Post()))),
     ]
-    for call in calls { XCTAssertEqual(try body({ $0.encoder = .snakeCaseISO8601 }, call), snake) }
+    for call in calls { XCTAssertEqual(try body({ $0.coding = .snakeCaseISO8601 }, call), snake) }
     XCTAssertEqual(
-      try body({ $0.encoder = .snakeCase }, .post("/a", json: Post())), #"{"made_at":-978307200.0,"post_title":"t"}"#)
+      try body({ $0.coding = .snakeCase }, .post("/a", json: Post())), #"{"made_at":-978307200.0,"post_title":"t"}"#)
     XCTAssertEqual(
-      try body({ $0.encoder = .iso8601 }, .post("/a", json: Post())),
+      try body({ $0.coding = .iso8601 }, .post("/a", json: Post())),
       #"{"madeAt":"1970-01-01T00:00:00Z","postTitle":"t"}"#)
   }
 
@@ -44,10 +44,10 @@ final class BodyConventionTests: XCTestCase {
     own.keys = .kebabCase
     for encoder in [own, JSONParameterEncoder(keys: .kebabCase)] {
       let call = Call(.post, "/a", task: .parameters(["aB": 1], encoding: encoder))
-      XCTAssertEqual(try body({ $0.encoder = .snakeCase }, call), #"{"a-b":1}"#)
+      XCTAssertEqual(try body({ $0.coding = .snakeCase }, call), #"{"a-b":1}"#)
     }
     let asIs = Call(.post, "/a", task: .parameters(["aB": 1], encoding: JSONParameterEncoder()))
-    XCTAssertEqual(try body({ $0.encoder = .snakeCase }, asIs), #"{"aB":1}"#)
+    XCTAssertEqual(try body({ $0.coding = .snakeCase }, asIs), #"{"aB":1}"#)
   }
 
   func test_backendBodyEncoding_canBeForm() throws {
@@ -61,7 +61,7 @@ final class BodyConventionTests: XCTestCase {
 
   func test_signature_coversTheEncodedNames() throws {
     let content = try TaskEncoder(
-      task: .json(["aB": 1]), common: ["cD": 2], conventions: BodyConventions(json: .snakeCase)
+      task: .json(["aB": 1]), common: ["cD": 2], conventions: BodyConventions(json: .init(keys: .snakeCase))
     ).pairs(for: .post)
     XCTAssertEqual(content.map { "\($0.name)=\($0.value)" }, ["a_b=1", "c_d=2"])
   }

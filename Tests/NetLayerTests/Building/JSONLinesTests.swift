@@ -26,7 +26,8 @@ final class JSONLinesTests: XCTestCase {
     let server = try TestServer { _ in .status(204) }
     let network = Network(
       Backend(
-        baseURL: server.url, commonParameters: { ["key": 1] }, encoder: .init(keys: .snakeCase, prettyPrinted: true)))
+        baseURL: server.url, commonParameters: { ["key": 1] },
+        coding: .init(encoder: .init(keys: .snakeCase, prettyPrinted: true))))
     let rows = rows(3, note: "two\nlines, \u{2028} and /")
     try await withTimeLimit { _ = try await network.fetch(.post("/import", lines: JSONLines(once: rows))) }
     let request = try XCTUnwrap(server.requests.first)

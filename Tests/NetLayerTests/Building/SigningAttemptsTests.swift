@@ -181,7 +181,7 @@ final class SigningAttemptsTests: XCTestCase {
       return RequestSignature(headers: ["X-Sign": "s"])
     }
     let policy = RetryPolicy(
-      initialDelay: .seconds(8), maximumDelay: .seconds(8), generator: { $0.upperBound },
+      initialDelay: .seconds(8), maxDelay: .seconds(8), jitter: { $0.upperBound },
       scheduler: scheduler)
     virtual.note("", network(virtual, signer, RetryInterceptor(policy: policy)).response(.get, "/x"))
     scheduler.start()

@@ -10,7 +10,7 @@ import XCTest
 final class CallTimeoutTests: XCTestCase {
   private func retry(_ virtual: VirtualNetwork, attempts: Int = 5) -> RetryInterceptor {
     RetryInterceptor(
-      policy: RetryPolicy(attempts: attempts, generator: { $0.upperBound }, scheduler: virtual.scheduler))
+      policy: RetryPolicy(attempts: attempts, jitter: { $0.upperBound }, scheduler: virtual.scheduler))
   }
 
   func test_callTimeout_coversAttemptsAndDelays() throws {

@@ -27,7 +27,7 @@ final class FetchTests: XCTestCase {
 
   private func network(_ stub: StubTransport, _ change: (inout Backend) -> Void = { _ in }) -> Network {
     var backend = Backend(
-      baseURL: URL(string: "http://api.test/v1"), decoder: .snakeCase, encoder: .snakeCase, messages: .english,
+      baseURL: URL(string: "http://api.test/v1"), coding: .snakeCase, messages: .english,
       transport: stub)
     change(&backend)
     return Network(backend)
@@ -86,7 +86,7 @@ final class FetchTests: XCTestCase {
       (.patch("/a", json: [1, 2]), "PATCH /a application/json [1,2]"),
       (.post("/a", form: ["x": "a b"]), "POST /a application/x-www-form-urlencoded; charset=utf-8 x=a%20b"),
       (.put("/a", body: Data("x".utf8), contentType: "text/plain"), "PUT /a text/plain x"),
-      (.upload("/a", file: file), "POST /a application/json "),
+      (.post("/a", file: file), "POST /a application/json "),
       (
         .post("/a", json: ada).query(["q": 1]).query(["q": 2, "r": 3]),
         #"POST /a?q=2&r=3 application/json {"first_name":"Ada","id":1}"#
@@ -96,7 +96,7 @@ final class FetchTests: XCTestCase {
       try await api.fetch(call)
       XCTAssertEqual(text(stub.requests.last), expected)
     }
-    try await api.fetch(.upload("/a", form: MultipartForm([.field("n", "v")]), method: .put))
+    try await api.fetch(Call(.put, "/a", task: .multipart(MultipartForm([.field("n", "v")]))))
     XCTAssertTrue(text(stub.requests.last).hasPrefix("PUT /a multipart/form-data; boundary="))
   }
 
@@ -341,8 +341,8 @@ final class FetchTests: XCTestCase {
       $0.headers = ["X-Shop": "k"]
       $0.interceptors = [CoalescingInterceptor()]
     }
-    try await api.fetch(.get("/a").context(OriginBoundFields.self, ["X-Mine": "s"]))
-    let bound = try XCTUnwrap(stub.requests.last).context[OriginBoundFields.self]
+    try await api.fetch(.get("/a").context(OriginBoundHeadersKey.self, ["X-Mine": "s"]))
+    let bound = try XCTUnwrap(stub.requests.last).originBoundHeaders
     XCTAssertEqual([bound["X-Shop"], bound["X-Mine"]], ["k", "s"])
     async let a = api.fetch(.get("/b").context(Trace.self, "a"))
     async let b = api.fetch(.get("/b").context(Trace.self, "b"))

@@ -137,10 +137,10 @@ final class ResultTests: XCTestCase {
   func test_row_3_4_decoder_canBeSetPerCall() throws {
     let network = network(#"{"id":1,"first_name":"A"}"#)
     XCTAssertEqual(
-      record(network.request(Get()).map(Item.self, decoder: JSONModelDecoder.snakeCase)).elements,
+      record(network.request(Get()).map(Item.self, decoder: Backend.Coding.snakeCase.decoder)).elements,
       [Item(id: 1, firstName: "A")])
     XCTAssertEqual(record(network.request(Get()).map(Item.self)).elements, [Item(id: 1)])
-    let own = network.with { $0.decoder = JSONModelDecoder.snakeCase }
+    let own = network.with { $0.coding = .snakeCase }
     XCTAssertEqual(record(own.request(Get(), as: Item.self)).elements, [Item(id: 1, firstName: "A")])
   }
 
@@ -150,11 +150,11 @@ final class ResultTests: XCTestCase {
       ("2019-12-28T08:00:00.250+08:00", 1_577_491_200.25), ("2019-12-28T08:00:00+08:00", 1_577_491_200),
     ] {
       let json = try JSON(parsing: #"{"id":1,"first_name":"A","at":"\#(text)"}"#)
-      let item = try json.decode(Item.self, using: JSONModelDecoder.snakeCaseISO8601)
+      let item = try json.decode(Item.self, using: Backend.Coding.snakeCaseISO8601.decoder)
       XCTAssertEqual(try XCTUnwrap(item.at).timeIntervalSince1970, seconds, accuracy: 0.001, text)
       XCTAssertEqual(item.firstName, "A")
     }
-    let bad = network(#"{"id":1,"at":"yesterday"}"#).with { $0.decoder = JSONModelDecoder.iso8601 }
+    let bad = network(#"{"id":1,"at":"yesterday"}"#).with { $0.coding = .iso8601 }
     let error = try failure(of: bad.request(Get(), as: Item.self))
     XCTAssertEqual(error.kind, .parse)
     XCTAssertEqual(error.codingPath, ["at"])
@@ -169,7 +169,7 @@ final class ResultTests: XCTestCase {
       "2024-01-01T00:00:00.5Z.5Z", "2024-13-01T00:00:00Z", "",
     ] {
       let json: JSON = ["at": JSON(stringLiteral: text)]
-      XCTAssertThrowsError(try json.decode([String: Date].self, using: JSONModelDecoder.iso8601), text) { error in
+      XCTAssertThrowsError(try json.decode([String: Date].self, using: Backend.Coding.iso8601.decoder), text) { error in
         guard case DecodingError.dataCorrupted(let context) = error else { return XCTFail("\(error)") }
         let reason = context.debugDescription
         XCTAssertTrue(reason.contains("\(text.debugDescription) is not an ISO 8601 date"), reason)
@@ -181,7 +181,7 @@ final class ResultTests: XCTestCase {
       ("2024-01-01T08:00:00+08", 1_704_067_200),
     ] {
       let json: JSON = ["at": JSON(stringLiteral: text)]
-      let date = try json.decode([String: Date].self, using: JSONModelDecoder.iso8601)["at"]
+      let date = try json.decode([String: Date].self, using: Backend.Coding.iso8601.decoder)["at"]
       XCTAssertEqual(try XCTUnwrap(date).timeIntervalSince1970, seconds, accuracy: 0.001, text)
     }
   }

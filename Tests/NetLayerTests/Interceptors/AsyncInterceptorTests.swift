@@ -112,7 +112,7 @@ final class AsyncInterceptorTests: XCTestCase {
     XCTAssertEqual(stub.requests.map { $0.headers["X-Sign"] }, ["1", "2"])
     XCTAssertEqual(
       stub.requests.map { $0.url.query ?? "" }, ["b=2&c=3&sign=b%3D2%26c%3D3%231", "b=2&c=3&sign=b%3D2%26c%3D3%232"])
-    XCTAssertEqual(stub.requests.last?.context[OriginBoundFields.self]["X-Sign"], "2", "no redirect takes it elsewhere")
+    XCTAssertEqual(stub.requests.last?.originBoundHeaders["X-Sign"], "2", "no redirect takes it elsewhere")
   }
 
   func test_aCancellationErrorOfAnotherTask_isOfKindCancelled() async throws {

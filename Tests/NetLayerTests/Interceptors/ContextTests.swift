@@ -58,18 +58,17 @@ final class ContextTests: XCTestCase {
     XCTAssertEqual(values(context), "1 2 c")
     var other = Context()
     other[Second.self] = 7
-    other[Attempt.self] = 3
+    other[Third.self] = "d"
     context.take(other)
-    XCTAssertEqual(values(context), "1 7 c")
-    XCTAssertEqual(context[Attempt.self], 3)
-    XCTAssertEqual(values(other), "0 7 ")
+    XCTAssertEqual(values(context), "1 7 d")
+    XCTAssertEqual(values(other), "0 7 d")
     context.take(Context())
-    XCTAssertEqual(values(context), "1 7 c")
+    XCTAssertEqual(values(context), "1 7 d")
   }
 
   func test_context_isVisibleToInnerInterceptorsAndRetries() throws {
     let virtual = VirtualNetwork { request in
-      request.context[Attempt.self] < 3 ? .failure(.connection) : .response(status: 200)
+      request.attempt < 3 ? .failure(.connection) : .response(status: 200)
     }
     let notes = Notes()
     let network = virtual.network(
@@ -81,7 +80,7 @@ final class ContextTests: XCTestCase {
     XCTAssertEqual(notes.all, ["-p", "-pp", "-pp", "-pp"])
     let response = try XCTUnwrap(observer.events.compactMap(\.value.element).first)
     XCTAssertEqual(response.request.context[TraceID.self], "-pp")
-    XCTAssertEqual(response.request.context[Attempt.self], 3)
+    XCTAssertEqual(response.request.attempt, 3)
   }
 
   func test_customAuthenticator_separatesUsers_ifItReturnsTheAccount() {
@@ -98,8 +97,8 @@ final class ContextTests: XCTestCase {
         let name = user.withLock { $0 }
         request.headers["Authorization"] = "Custom \(name)"
         if says {
-          request.context[Authentication.self].append(
-            Authentication(account: name, fields: ["Authorization": "Custom \(name)"]))
+          request.credentials.append(
+            Request.Credentials(account: name, headers: ["Authorization": "Custom \(name)"]))
         }
         return next(request)
       }

@@ -29,8 +29,8 @@ final class StandardChainTests: XCTestCase {
     let network = virtual.network(
       NetworkLogger { log.add($0) },
       CoalescingInterceptor(),
-      WaitForNetwork(SystemUp()),
-      RetryInterceptor(policy: RetryPolicy(generator: { $0.upperBound }, scheduler: scheduler)),
+      ReachabilityInterceptor(SystemUp()),
+      RetryInterceptor(policy: RetryPolicy(jitter: { $0.upperBound }, scheduler: scheduler)),
       authentication,
       LimitInterceptor(maxConcurrent: 1))
     virtual.note("a ", network.response(.get, "/x"))
@@ -57,8 +57,8 @@ final class StandardChainTests: XCTestCase {
       let virtual = VirtualNetwork(.json("busy", status: 503, after: .seconds(0.1)))
       let scheduler = virtual.scheduler
       let network = virtual.network(
-        CoalescingInterceptor(), WaitForNetwork(SystemUp()),
-        RetryInterceptor(policy: RetryPolicy(generator: { $0.upperBound }, scheduler: scheduler)),
+        CoalescingInterceptor(), ReachabilityInterceptor(SystemUp()),
+        RetryInterceptor(policy: RetryPolicy(jitter: { $0.upperBound }, scheduler: scheduler)),
         LimitInterceptor(maxConcurrent: 1))
       let first = virtual.note("", network.response(.get, "/x"))
       let second = virtual.note("", network.response(.get, "/y"))

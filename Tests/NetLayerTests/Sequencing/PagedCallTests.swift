@@ -98,7 +98,7 @@ final class PagedCallTests: XCTestCase {
     XCTAssertEqual(error.kind, .redirect)
     XCTAssertTrue(error.reason.contains("https://api.test/a links to http://api.test/b"), error.reason)
     XCTAssertEqual(stub.requests.count, 1)
-    let allowing = api.with { $0.options.redirects = .follow(downgrade: true) }
+    let allowing = api.with { $0.options.redirects = .follow(allowsDowngrade: true) }
     let all = record(allowing.pages(.get("https://api.test/a"), of: Int.self))
     XCTAssertEqual(all.elements.count, 2)
     XCTAssertEqual(all.error?.kind, .sequence, "the second page links to itself")

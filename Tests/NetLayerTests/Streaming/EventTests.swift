@@ -22,7 +22,7 @@ final class EventTests: XCTestCase {
     let network = Network(
       Backend(baseURL: URL(string: "http://h"), transport: transport, clock: scheduler, mapping: scheduler))
     let policy = RetryPolicy(
-      attempts: attempts, initialDelay: .seconds(3), maximumDelay: .seconds(60), generator: { $0.upperBound },
+      attempts: attempts, initialDelay: .seconds(3), maxDelay: .seconds(60), jitter: { $0.upperBound },
       scheduler: scheduler)
     let (notes, scheduler) = (notes, scheduler)
     return network.events(Feed(), lastEventID: lastEventID, reconnect: policy).subscribe(
@@ -265,7 +265,7 @@ final class EventTests: XCTestCase {
     let network = Network(
       Backend(baseURL: URL(string: "http://h"), transport: transport, clock: scheduler, mapping: scheduler))
     let policy = RetryPolicy(
-      attempts: 4, initialDelay: .seconds(3), maximumDelay: .seconds(60), generator: { $0.upperBound },
+      attempts: 4, initialDelay: .seconds(3), maxDelay: .seconds(60), jitter: { $0.upperBound },
       scheduler: scheduler)
     let (notes, scheduler) = (notes, scheduler)
     _ = network.events(Feed(), reconnect: policy) { error, pause in
@@ -318,7 +318,7 @@ final class EventTests: XCTestCase {
   private func deltas(_ feed: Feed = Feed(method: .post)) -> any Disposable {
     let network = Network(
       Backend(
-        baseURL: URL(string: "http://h"), decoder: .snakeCase, transport: transport, clock: scheduler,
+        baseURL: URL(string: "http://h"), coding: .snakeCase, transport: transport, clock: scheduler,
         mapping: scheduler))
     let notes = notes
     return network.events(feed, as: Delta.self, until: "[DONE]").subscribe(

@@ -278,7 +278,7 @@ final class PullingTests: XCTestCase {
     let network = Network(Backend(baseURL: server.url))
     let pauses = Counter()
     try await expectCancelling(server, "it pauses", until: { pauses.value > 0 }) {
-      let policy = RetryPolicy(initialDelay: .seconds(1000), maximumDelay: .seconds(1000))
+      let policy = RetryPolicy(initialDelay: .seconds(1000), maxDelay: .seconds(1000))
       for try await _ in network.events(.get("/"), reconnect: policy, onReconnect: { _, _ in pauses.next() }).values {
       }
     }

@@ -19,7 +19,7 @@ final class SocketJSONTests: XCTestCase {
   private func network(_ script: StubTransport.SocketScript, onError: Notes = Notes()) -> Network {
     Network(
       Backend(
-        baseURL: URL(string: "http://h/"), decoder: .snakeCaseISO8601, encoder: .snakeCaseISO8601,
+        baseURL: URL(string: "http://h/"), coding: .snakeCaseISO8601,
         transport: StubTransport([.init(.get, "/game", .socket(script))]), onError: { onError.add("\($0.kind)") }))
   }
 

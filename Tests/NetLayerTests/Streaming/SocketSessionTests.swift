@@ -14,7 +14,7 @@ final class SocketSessionTests: XCTestCase {
 
   private func policy(_ virtual: VirtualNetwork, attempts: Int = 10) -> RetryPolicy {
     RetryPolicy(
-      attempts: attempts, initialDelay: .seconds(1), maximumDelay: .seconds(30), generator: { $0.upperBound },
+      attempts: attempts, initialDelay: .seconds(1), maxDelay: .seconds(30), jitter: { $0.upperBound },
       scheduler: virtual.scheduler)
   }
 

@@ -203,7 +203,7 @@ final class StreamTests: XCTestCase {
     let authentication = AuthenticationInterceptor(
       for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "old")),
       refresh: { _ in .just(Token(access: "new")) })
-    let retry = RetryInterceptor(policy: RetryPolicy(generator: { $0.upperBound }, scheduler: scheduler))
+    let retry = RetryInterceptor(policy: RetryPolicy(jitter: { $0.upperBound }, scheduler: scheduler))
     let notes = Notes()
     let subscription = note(
       notes, network(CoalescingInterceptor(), retry, authentication).stream(Feed()).map { $0.count })

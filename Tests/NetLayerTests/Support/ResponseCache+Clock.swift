@@ -6,10 +6,10 @@ import Streams
 extension ResponseCache {
   /// Creates a cache that uses `clock` before a network does.
   convenience init(
-    directory: URL?, memoryLimit: Int = 8 << 20, diskLimit: Int = 50 << 20, clock: any SchedulerType,
+    directory: URL?, maxMemorySize: Int = 8 << 20, maxDiskSize: Int = 50 << 20, clock: any SchedulerType,
     onProblem: @escaping @Sendable (NetworkError) -> Void = { _ in }
   ) {
-    self.init(directory: directory, memoryLimit: memoryLimit, diskLimit: diskLimit, onProblem: onProblem)
+    self.init(directory: directory, maxMemorySize: maxMemorySize, maxDiskSize: maxDiskSize, onProblem: onProblem)
     follow(clock)
   }
 }

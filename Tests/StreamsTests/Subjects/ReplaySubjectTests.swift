@@ -60,17 +60,4 @@ final class ReplaySubjectTests: StreamsTestCase {
       subject.onCompleted()
     }
   }
-
-  func test_relayStoresTheLastElementsOrAll() {
-    for (relay, expected) in [
-      (ReplayRelay<Int>.create(bufferSize: 2), [2, 3, 4]), (.createUnbounded(), [1, 2, 3, 4]),
-    ] {
-      for value in 1...3 { relay.accept(value) }
-      let log = Log<Int>()
-      let subscription = relay.subscribe(onNext: { log.add($0) })
-      relay.accept(4)
-      XCTAssertEqual(log.all, expected)
-      subscription.dispose()
-    }
-  }
 }

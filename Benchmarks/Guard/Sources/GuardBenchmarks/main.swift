@@ -153,7 +153,7 @@ let programs: [String: (Int) throws -> Void] = [
   },
   "json": { count in
     struct List: Decodable { var items: [User] }
-    for _ in 0..<count { use(try JSON(text).decode(List.self)) }
+    for _ in 0..<count { use(try JSON(parsing: text).decode(List.self)) }
   },
 ]
 

@@ -47,7 +47,7 @@ func decoding<Payload: Codable & Sendable>(
   return [
     Row(
       name: "\(name), decoded", bytes: bytes.count, times: times, target: .ratio(4),
-      ours: { (try? JSON(bytes).decode(Wrapped<Payload>.self, using: own))?.code == 200 }, foundation: pass),
+      ours: { (try? JSON(parsing: bytes).decode(Wrapped<Payload>.self, using: own))?.code == 200 }, foundation: pass),
     Row(name: "\(name), .common().data()", bytes: bytes.count, times: times, ours: layer, foundation: pass),
   ]
 }
@@ -55,12 +55,12 @@ func decoding<Payload: Codable & Sendable>(
 func scanning(_ name: String, _ bytes: Data, times: Int) -> Row {
   Row(
     name: "\(name), scanned", bytes: bytes.count, times: times, target: .speed(600),
-    ours: { (try? JSON(bytes))?.exists == true },
+    ours: { (try? JSON(parsing: bytes))?.exists == true },
     foundation: { !withPeers || (try? JSONSerialization.jsonObject(with: bytes)) != nil })
 }
 
 let seconds = JSONModelDecoder { $0.dateDecodingStrategy = .secondsSince1970 }
-try Network.setDefault(Network(Backend(baseURL: URL(filePath: "/"), decoder: seconds)))
+try Network.setDefault(Network(Backend(baseURL: URL(filePath: "/"), coding: .init(decoder: seconds))))
 
 let small = Payloads.envelope(Payloads.user(7))
 let large = Payloads.envelope((0..<1_500).map(Payloads.user))

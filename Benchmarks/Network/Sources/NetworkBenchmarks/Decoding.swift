@@ -35,7 +35,7 @@ struct Decoding {
       return seen.value
     }
     func pass() -> Bool { (try? decoder.decode(Wrapped<Payload>.self, from: bytes))?.code == 200 }
-    func scan() -> Bool { (try? JSON(bytes))?["code"].int == 200 }
+    func scan() -> Bool { (try? JSON(parsing: bytes))?["code"].int == 200 }
     _ = (micros(layer), micros(pass), micros(scan))
     for _ in 0..<rounds {
       ours.append(micros(layer))

@@ -132,13 +132,14 @@
         let control = Control(item.cancels)
         if item.isStream {
           let body = Mutex(Data())
-          let pending = transport.stream(request, progress: nil) { _ in
+          let receiver = StreamReceiver { _ in
           } chunk: { chunk in
             body.withLock { $0 += chunk }
             return .continue
           } completion: { [self] result in
             end(item, result, body.withLock { $0 })
           }
+          let pending = transport.stream(request, progress: nil, receiver: receiver)
           control.cancel(pending)
         } else {
           let completion: @Sendable (Result<Response, NetworkError>) -> Void = { [self] result in

@@ -84,7 +84,7 @@ extension Request.BodyStream {
     let chunks = body.map { Data($0) }
     switch body.iterationBehavior {
     case .multiple: self.init(count: count) { chunks }
-    default: self.init(once: chunks, count: count)
+    default: self.init(count: count, once: chunks)
     }
   }
 }

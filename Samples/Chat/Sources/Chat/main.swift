@@ -8,7 +8,7 @@ let room = try Room()
 let url = CommandLine.arguments.dropFirst().first ?? room.url
 let chat = Network()
 
-let session = chat.webSocket(.get(url), reconnect: RetryPolicy(attempts: 20, maximumDelay: .seconds(10))) { socket in
+let session = chat.webSocket(.get(url), reconnect: RetryPolicy(attempts: 20, maxDelay: .seconds(10))) { socket in
   // Called for each connection, so that the user joins the room again after a reconnect.
   socket.send("/join \(NSUserName())")
 }

@@ -21,7 +21,7 @@ nonisolated struct Refusal: Decodable, Sendable {
 // These functions contain the code of README.md and of the guide "Getting started". A test compares them.
 
 func readme(githubURL: URL, show: ([Repo]) -> Void) async throws {
-  let github = Network(Backend(baseURL: githubURL, decoder: .snakeCase, encoder: .snakeCase))
+  let github = Network(Backend(baseURL: githubURL, coding: .snakeCase))
 
   let user: User = try await github.fetch(.get("/users/octocat"))
   let repo = try await github.fetch(.post("/user/repos", json: NewRepo(name: "hello")), as: Repo.self)
@@ -30,7 +30,7 @@ func readme(githubURL: URL, show: ([Repo]) -> Void) async throws {
 }
 
 func gettingStarted(githubURL: URL, typed: Observable<String>, scheduler: any SchedulerType) async throws {
-  let github = Network(Backend(baseURL: githubURL, decoder: .snakeCase, encoder: .snakeCase))
+  let github = Network(Backend(baseURL: githubURL, coding: .snakeCase))
 
   let user: User = try await github.fetch(.get("/users/octocat"))
   let repo = try await github.fetch(.post("/user/repos", json: NewRepo(name: "hello")), as: Repo.self)

@@ -12,7 +12,7 @@ final class WeatherClientTests: XCTestCase {
     let busy = StubTransport.StubbedResponse.json("", status: 503)
     let stub = StubTransport(
       [.init(.get, "/weather", .sequence([busy, busy, .json(#"{"name":"南京","degrees":21.5}"#)]))], on: time)
-    let policy = RetryPolicy(generator: { $0.upperBound })
+    let policy = RetryPolicy(jitter: { $0.upperBound })
     let client = WeatherClient(
       network: Network(
         Backend(

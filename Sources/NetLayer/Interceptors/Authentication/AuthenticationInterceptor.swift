@@ -195,9 +195,9 @@ public final class AuthenticationInterceptor: Interceptor {
     apply(token, &copy)
     let former = request.headers
     let added = HTTPHeaders(copy.headers.filter { !former.contains($0) })
-    copy.context[Authentication.self].append(Authentication(account: token.owner, fields: added))
+    copy.credentials.append(Request.Credentials(account: token.owner, headers: added))
     // Prevents redirects from sending the fields to another origin, regardless of their names.
-    for field in added { copy.context[OriginBoundFields.self].append(field.name, field.value) }
+    for field in added { copy.originBoundHeaders.append(field.name, field.value) }
     return copy
   }
 }

@@ -127,11 +127,10 @@ extension CacheInterceptor {
   /// carries unknown credentials.
   func account(of sent: Request, for request: Request) -> (isKnown: Bool, token: String?) {
     guard account == nil else { return (true, nil) }
-    let authentications = sent.context[Authentication.self]
     var expected = request
-    for field in authentications.flatMap(\.fields) { expected.headers[field.name] = field.value }
+    for field in sent.credentials.flatMap(\.headers) { expected.headers[field.name] = field.value }
     if Self.credentials(sent) == Self.credentials(expected) {
-      return (true, Authentication.joined(authentications.map(\.account)))
+      return (true, Request.Credentials.joined(sent.credentials.map(\.account)))
     }
     cache.tell("an interceptor after the cache adds credentials, so nothing is stored; set CacheInterceptor.account")
     return (false, nil)
@@ -141,9 +140,7 @@ extension CacheInterceptor {
   /// have different keys.
   func isOfAccount(_ name: String, in sent: Request) -> Bool {
     if account != nil { return Redaction.identities.hides(name) }
-    return sent.context[Authentication.self].contains {
-      $0.fields[name] != nil && $0.fields[name] == sent.headers[name]
-    }
+    return sent.credentials.contains { $0.headers[name] != nil && $0.headers[name] == sent.headers[name] }
   }
 
   private static func credentials(_ request: Request) -> String? {
@@ -179,7 +176,7 @@ extension Response {
   /// This property is the default rule of `CacheInterceptor.allowsStorage`. Custom rules can extend it.
   public var isSuccessByEnvelope: Bool {
     let wantsJSON = request.headers["Accept"]?.contains("json") == true
-    guard let json = try? JSON(body) else { return !wantsJSON || body.isEmpty }
+    guard let json = try? JSON(parsing: body) else { return !wantsJSON || body.isEmpty }
     return !reading.envelope.value.refuses(json)
   }
 }

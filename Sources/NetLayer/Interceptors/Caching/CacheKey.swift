@@ -79,7 +79,7 @@ struct CacheKey {
     }
     guard case .data(let data) = request.body else { return }
     let text = String(decoding: data, as: UTF8.self)
-    if request.identities.contains(where: { $0.text(text) != text }) { append(HTTPDigest.sha256(data).hex) }
+    if request.identities.contains(where: { $0.redacted(text) != text }) { append(HTTPDigest.sha256(data).hex) }
   }
 
   /// Returns the URL with its parameters sorted by name, in a stable order, without its fragment, and with scheme and
@@ -117,12 +117,12 @@ struct CacheKey {
 extension Request {
   /// The redactions that list the names of identifying values.
   var identities: [Redaction] {
-    guard let own = chosenOptions?.value.secrets.identities else { return [.identities] }
+    guard let own = chosenOptions?.value.redaction.identities else { return [.identities] }
     return [.identities, own]
   }
 
   /// Returns whether the value of `name` identifies the user.
   func identifies(_ name: String) -> Bool {
-    Redaction.identities.hides(name) || chosenOptions?.value.secrets.identifiesByName(name) == true
+    Redaction.identities.hides(name) || chosenOptions?.value.redaction.identifiesByName(name) == true
   }
 }

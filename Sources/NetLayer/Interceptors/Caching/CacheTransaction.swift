@@ -156,7 +156,7 @@ final class CacheTransaction: StreamSource {
   private func confirmed(_ entry: CacheEntry, by response: Response, _ start: Start) -> Response {
     let entry = entry.confirmed(by: response.headers, requestedAt: start.time, receivedAt: now)
     var context = Context()
-    context[Response.Origin.self] = .revalidated
+    context[OriginKey.self] = .revalidated
     let answer = entry.response(to: request, context: context)
     // A response for one token must not be used for another token, even if the server has validated it.
     guard keyToKeep(entry.headers, of: response) == key else { return answer }
@@ -248,7 +248,7 @@ final class CacheTransaction: StreamSource {
     let age = found.entry.age(at: now)
     let isStale = age >= found.entry.freshness.lifetime
     var context = Context()
-    context[Response.Origin.self] = .cache(age: Duration(clampingSeconds: age), isStale: isStale)
+    context[OriginKey.self] = .cache(age: Duration(clampingSeconds: age), isStale: isStale)
     context[CachedResponse.self] = CachedResponse(
       cache, found.entry, key: found.key, headers: request.headers, isProvisional: isProvisional)
     return found.entry.response(to: request, age: age, context: context)

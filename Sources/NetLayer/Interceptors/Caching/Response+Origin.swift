@@ -41,12 +41,10 @@ extension Response {
 
   /// The source of the response.
   public var origin: Origin {
-    get { context[Origin.self] }
-    set { context[Origin.self] = newValue }
+    get { context[OriginKey.self] }
+    set { context[OriginKey.self] = newValue }
   }
 }
 
-extension Response.Origin: ContextKey {
-  /// The server.
-  public static let defaultValue = Self.network
-}
+/// The key of a response's origin in its context.
+enum OriginKey: ContextKey { static let defaultValue = Response.Origin.network }

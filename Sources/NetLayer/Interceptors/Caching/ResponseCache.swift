@@ -42,7 +42,7 @@ public final class ResponseCache: Sendable {
   // Guards the memory level, which callers, mapping and the cache's queues access. Evicted entries are released outside
   // the lock; files belong to the queues.
   let memory: Locked<Memory>
-  private let memoryLimit: Int
+  private let maxMemorySize: Int
   let disk: DiskStore?
   let queue = DispatchQueue(label: "NetLayer.ResponseCache", qos: .userInitiated)
   /// The queue that writes files and waits for the disk.
@@ -54,20 +54,20 @@ public final class ResponseCache: Sendable {
   /// - Parameters:
   ///   - directory: A directory for this cache only, created if it is missing; `nil` to cache only in memory. One that
   ///     contains other files, or belongs to another user, is reported and not used.
-  ///   - memoryLimit: The maximum number of bytes in memory, 8 MB by default.
-  ///   - diskLimit: The maximum number of bytes on disk, 50 MB by default.
+  ///   - maxMemorySize: The maximum number of bytes in memory, 8 MB by default.
+  ///   - maxDiskSize: The maximum number of bytes on disk, 50 MB by default.
   ///   - onProblem: A closure that is called once for each reason that limits the cache, with an error of kind `file`,
   ///     on any thread. By default it writes a line to standard error.
   public init(
-    directory: URL?, memoryLimit: Int = 8 << 20, diskLimit: Int = 50 << 20,
+    directory: URL?, maxMemorySize: Int = 8 << 20, maxDiskSize: Int = 50 << 20,
     onProblem: @escaping @Sendable (NetworkError) -> Void = { StandardError.print($0.reason) }
   ) {
-    self.memoryLimit = memoryLimit
+    self.maxMemorySize = maxMemorySize
     self.onProblem = onProblem
-    memory = Locked(Memory(entries: LeastRecentlyUsed(limit: memoryLimit)))
+    memory = Locked(Memory(entries: LeastRecentlyUsed(limit: maxMemorySize)))
     disk = directory.map { [clock] directory in
       DiskStore(
-        path: directory.path, limit: diskLimit, now: { clock.now },
+        path: directory.path, limit: maxDiskSize, now: { clock.now },
         report: { onProblem(NetworkError(kind: .file, reason: $0)) })
     }
   }
@@ -84,7 +84,7 @@ public final class ResponseCache: Sendable {
       memory.removedBefore = memory.changes
       memory.removals = LeastRecentlyUsed(limit: 1000)
       let gone = memory.entries
-      memory.entries = LeastRecentlyUsed(limit: memoryLimit)
+      memory.entries = LeastRecentlyUsed(limit: maxMemorySize)
       onDisk { $0.removeAll() }
       return gone
     }

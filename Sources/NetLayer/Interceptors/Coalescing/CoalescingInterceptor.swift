@@ -175,7 +175,7 @@ extension CoalescingInterceptor {
       let cookies: String?
       let jar: ObjectIdentifier?
       let redirects: RedirectPolicy?
-      let secrets: Redaction?
+      let redaction: Redaction?
       let maxBodySize: Int?
       let version: Request.HTTPVersion?
     }
@@ -208,7 +208,7 @@ extension CoalescingInterceptor {
         method: request.method, url: request.url, headers: request.headers, account: account, transport: transport,
         timeouts: request.timeouts, caching: request.caching.identity,
         cookies: options?.cookies?.header(for: request.url), jar: options?.cookies.map(ObjectIdentifier.init),
-        redirects: options?.redirects, secrets: options?.secrets, maxBodySize: options?.maxBodySize,
+        redirects: options?.redirects, redaction: options?.redaction, maxBodySize: options?.maxBodySize,
         version: options?.httpVersion)
       var hasher = Hasher()
       hasher.combine(request.url)

@@ -16,7 +16,7 @@ extension EventMonitor.Event {
   ///
   /// - Parameter redaction: The redaction of secrets in the URL.
   public func attributes(redaction: Redaction = .standard) -> [String: JSON] {
-    var attributes: [String: JSON] = ["url.full": JSON(stringLiteral: redaction.url(request.url))]
+    var attributes: [String: JSON] = ["url.full": JSON(stringLiteral: redaction.redacted(request.url))]
     let method = request.method.rawValue
     let isListed = Self.listedMethods.contains(method)
     attributes["http.request.method"] = JSON(stringLiteral: isListed ? method : "_OTHER")
@@ -24,7 +24,7 @@ extension EventMonitor.Event {
     if let host = request.url.host { attributes["server.address"] = JSON(stringLiteral: host) }
     let port = request.url.port ?? (request.url.scheme == "https" ? 443 : 80)
     attributes["server.port"] = JSON(integerLiteral: port)
-    let attempt = request.context[Attempt.self]
+    let attempt = request.attempt
     if attempt > 1 { attributes["http.request.resend_count"] = JSON(integerLiteral: attempt - 1) }
     if let response {
       attributes["http.response.status_code"] = JSON(integerLiteral: response.status)

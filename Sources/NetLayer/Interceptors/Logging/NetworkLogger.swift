@@ -80,7 +80,7 @@ public struct NetworkLogger: Interceptor {
           guard !hasEnded.withLock({ $0 }) else { return }
           let time = milliseconds()
           logger.output(
-            logger.text(["<-- CANCELLED \(request.method) \(logger.redaction.url(request.url)) (\(time) ms)"]))
+            logger.text(["<-- CANCELLED \(request.method) \(logger.redaction.redacted(request.url)) (\(time) ms)"]))
         })
     }
   }
@@ -89,7 +89,7 @@ public struct NetworkLogger: Interceptor {
 extension NetworkLogger {
   private func entry(_ request: Request) -> String {
     if showsCurl { return request.curlCommand(redaction: redaction) }
-    var lines = ["--> \(request.method) \(redaction.url(request.url))\(size(request.body))\(request.attemptNote)"]
+    var lines = ["--> \(request.method) \(redaction.redacted(request.url))\(size(request.body))\(request.attemptNote)"]
     if level >= .headers { lines += fields(request.headers) }
     if level >= .body { lines += content(request.body, request.headers) }
     return text(lines)
@@ -97,7 +97,7 @@ extension NetworkLogger {
 
   private func entry(_ response: Response, _ milliseconds: Int) -> String {
     var lines = [
-      "<-- \(response.status) \(response.request.method) \(redaction.url(response.url)) "
+      "<-- \(response.status) \(response.request.method) \(redaction.redacted(response.url)) "
         + "(\(milliseconds) ms, \(response.body.count) bytes)\(response.request.attemptNote)"
     ]
     if level >= .headers { lines += fields(response.headers) }
@@ -107,8 +107,8 @@ extension NetworkLogger {
 
   private func entry(_ error: NetworkError, _ request: Request, _ milliseconds: Int) -> String {
     text([
-      "<-- FAILED \(request.method) \(redaction.url(request.url)) (\(milliseconds) ms): "
-        + redaction.text("\(error.kind) \(error.code): \(error.reason)") + (error.request ?? request).attemptNote
+      "<-- FAILED \(request.method) \(redaction.redacted(request.url)) (\(milliseconds) ms): "
+        + redaction.redacted("\(error.kind) \(error.code): \(error.reason)") + (error.request ?? request).attemptNote
     ])
   }
 
@@ -118,7 +118,7 @@ extension NetworkLogger {
   }
 
   private func fields(_ headers: HTTPHeaders) -> [String] {
-    redaction.headers(headers).map { "\($0.name): \($0.value)" }
+    redaction.redacted(headers).map { "\($0.name): \($0.value)" }
   }
 
   private func size(_ body: Request.Body) -> String {
@@ -143,8 +143,10 @@ extension NetworkLogger {
     guard !data.isEmpty else { return [] }
     guard data.count <= maxBodySize, let text = String(validating: data, as: UTF8.self),
       !text.unicodeScalars.contains(where: { $0.value < 9 })
-    else { return ["", "<\(data.count) bytes of \(redaction.text(headers["Content-Type"] ?? "an unknown type"))>"] }
-    let lines = redaction.text(text).unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+    else {
+      return ["", "<\(data.count) bytes of \(redaction.redacted(headers["Content-Type"] ?? "an unknown type"))>"]
+    }
+    let lines = redaction.redacted(text).unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
     return [""] + lines.map { "  " + String($0) }
   }
 }

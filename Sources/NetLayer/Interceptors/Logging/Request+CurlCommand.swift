@@ -46,8 +46,8 @@ extension Request {
     } else if method != (data.isEmpty ? .get : .post) {
       words += ["--request", Self.quoted(method.rawValue)]
     }
-    words.append(Self.quoted(redaction.url(url)))
-    for field in redaction.headers(headers) {
+    words.append(Self.quoted(redaction.redacted(url)))
+    for field in redaction.redacted(headers) {
       // `Name:` without a value would remove curl's own field.
       words += ["--header", Self.quoted(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")]
     }
@@ -59,7 +59,7 @@ extension Request {
   /// Returns the visible part of `bytes`; `nil` for non-text, unless nothing is hidden.
   private static func shown(_ bytes: Data, _ redaction: Redaction) -> Data? {
     if redaction.hidesNothing { return bytes }
-    return String(validating: bytes, as: UTF8.self).map { Data(redaction.text($0).utf8) }
+    return String(validating: bytes, as: UTF8.self).map { Data(redaction.redacted($0).utf8) }
   }
 
   /// Joins adjacent data, because a secret and its name may be in two parts.

@@ -65,7 +65,7 @@ public struct SystemReachability: Reachability {
 /// `connection`, `unknownHost` or `timeout`, is sent again later, provided that this is safe. The local machine
 /// (`localhost`, 127.0.0.0/8, `::1`) needs no network. Place it before a `RetryInterceptor`, so that waiting does not
 /// use up its attempts.
-public struct WaitForNetwork: Interceptor {
+public struct ReachabilityInterceptor: Interceptor {
   private let reachability: any Reachability
   private let limit: Duration
 

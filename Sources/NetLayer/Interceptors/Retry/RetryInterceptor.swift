@@ -19,7 +19,7 @@ import Streams
 /// | 502, 503, 504 | the server behind the gateway is unavailable, busy or slow, usually for a moment (RFC 9110 §15.6) |
 ///
 /// The delay comes from the policy or the server's `Retry-After`. The response or error of the last attempt is the
-/// result of the call; its `request.context[Attempt.self]` is the number of attempts. If a call passes two of these
+/// result of the call; its `request.attempt` is the number of attempts. If a call passes two of these
 /// interceptors, the attempts of the inner one count for the outer one, so that their limits do not multiply.
 public struct RetryInterceptor: Interceptor {
   /// The statuses that are retried by default.
@@ -32,7 +32,7 @@ public struct RetryInterceptor: Interceptor {
   public var statuses: Set<Int>
   /// The maximum `Retry-After` to wait for. A longer delay ends the attempts, because the server would reject an
   /// earlier retry.
-  public var maximumRetryAfter: Duration
+  public var maxRetryAfter: Duration
   /// A rule that decides whether a request may be sent twice.
   public var isRepeatable: @Sendable (Request) -> Bool
   private let budget: RetryBudget
@@ -43,17 +43,17 @@ public struct RetryInterceptor: Interceptor {
   /// - Parameters:
   ///   - policy: The number of attempts and the delays.
   ///   - statuses: The statuses to retry.
-  ///   - maximumRetryAfter: The maximum `Retry-After` to wait for.
+  ///   - maxRetryAfter: The maximum `Retry-After` to wait for.
   ///   - budget: The budget of retries per origin. Several backends can share one.
   ///   - isRepeatable: A closure that returns whether a request may be sent twice.
   public init(
     policy: RetryPolicy = RetryPolicy(), statuses: Set<Int> = Self.defaultStatuses,
-    maximumRetryAfter: Duration = .seconds(60), budget: RetryBudget = RetryBudget(),
+    maxRetryAfter: Duration = .seconds(60), budget: RetryBudget = RetryBudget(),
     isRepeatable: @escaping @Sendable (Request) -> Bool = { $0.isIdempotent }
   ) {
     self.policy = policy
     self.statuses = statuses
-    self.maximumRetryAfter = maximumRetryAfter
+    self.maxRetryAfter = maxRetryAfter
     self.budget = budget
     self.isRepeatable = isRepeatable
   }
@@ -65,7 +65,7 @@ public struct RetryInterceptor: Interceptor {
   }
 
   private func attempt(_ request: Request, _ next: InterceptorChain) -> Observable<Response> {
-    guard request.context[Attempt.self] < policy.attempts, request.body.isRepeatable, isRepeatable(request)
+    guard request.attempt < policy.attempts, request.body.isRepeatable, isRepeatable(request)
     else { return next(request) }
     return Observable(RepeatableAttempt(rules: self, next: next, request: request))
   }
@@ -106,7 +106,7 @@ public struct RetryInterceptor: Interceptor {
       let rules = attempt.rules
       guard let retry = error as? Again ?? rules.retry(after: .wrapping(error), of: self) else { throw error }
       var again = attempt.request
-      again.context[Attempt.self] = retry.made + 1
+      again.attempt = retry.made + 1
       rules.attempt(again, attempt.next).delaySubscription(
         retry.pause, scheduler: rules.policy.scheduler ?? attempt.next.clock
       )
@@ -116,7 +116,7 @@ public struct RetryInterceptor: Interceptor {
     /// Returns the number of attempts that `sent`, the request of the result, was the last of. An inner interceptor may
     /// have made several.
     func made(_ sent: Request?) -> Int {
-      Swift.max(attempt.request.context[Attempt.self], sent?.context[Attempt.self] ?? 0)
+      Swift.max(attempt.request.attempt, sent?.attempt ?? 0)
     }
   }
 
@@ -125,7 +125,7 @@ public struct RetryInterceptor: Interceptor {
     let error = NetworkError(kind: .status, code: response.status, reason: "status", response: response)
     guard var pause = policy.delay(after: error, attempt: made) else { return nil }
     if let asked = RetryAfter(response.headers, now: (policy.scheduler ?? running.attempt.next.clock).now) {
-      guard asked.pause <= maximumRetryAfter else { return nil }
+      guard asked.pause <= maxRetryAfter else { return nil }
       pause = asked.pause
     }
     return budget.spend(Origin(running.attempt.request.url)) ? Again(pause: pause, made: made) : nil

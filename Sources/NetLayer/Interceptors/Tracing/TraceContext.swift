@@ -75,7 +75,12 @@ public struct TraceContext: Hashable, Sendable {
   }
 }
 
-extension TraceContext: ContextKey {
-  /// No trace.
-  public static let defaultValue: TraceContext? = nil
+private enum TraceKey: ContextKey { static let defaultValue: TraceContext? = nil }
+
+extension Request {
+  /// The trace that the request belongs to, set by a ``TraceInterceptor``; `nil` for none.
+  public var trace: TraceContext? {
+    get { context[TraceKey.self] }
+    set { context[TraceKey.self] = newValue }
+  }
 }

@@ -8,7 +8,7 @@ import Streams
 /// ```
 /// Every request that passes through the interceptor is a new span of the caller's trace. Place it after
 /// ``RetryInterceptor`` to make each attempt a separate span of the same trace: the trace is read once per call, on the
-/// caller's task. A redirect belongs to the span of its request. `response.request.context[TraceContext.self]` is the
+/// caller's task. A redirect belongs to the span of its request. `response.request.trace` is the
 /// span that was sent. A request that already has a `traceparent` is not changed.
 ///
 /// Place it after ``CoalescingInterceptor``, which does not share responses between requests with different fields.
@@ -27,17 +27,17 @@ public struct TraceInterceptor: Interceptor {
   /// Records the caller's trace in the request for all attempts.
   public func prepare(_ request: inout Request) {
     guard let trace = current() else { return }
-    request.context[TraceContext.self] = trace
+    request.trace = trace
   }
 
   /// Sends `request` as a new span.
   public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
-    guard let trace = request.context[TraceContext.self], request.headers["traceparent"] == nil else {
+    guard let trace = request.trace, request.headers["traceparent"] == nil else {
       return next(request)
     }
     var request = request
     let span = trace.child()
-    request.context[TraceContext.self] = span
+    request.trace = span
     request.headers["traceparent"] = span.traceparent
     if !span.state.isEmpty { request.headers["tracestate"] = span.state }
     return next(request)

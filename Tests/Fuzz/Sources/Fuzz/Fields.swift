@@ -45,7 +45,7 @@ func fuzzLinks(_ data: Data) {
 /// Redacts arbitrary bytes and texts. The result has no control characters if the text has none.
 func fuzzSecrets(_ data: Data) {
   _ = Redaction.standard.bytes(data)
-  let hidden = Redaction.standard.text(String(decoding: data, as: UTF8.self).escapingControls())
+  let hidden = Redaction.standard.redacted(String(decoding: data, as: UTF8.self).escapingControls())
   check(!hidden.unicodeScalars.contains { $0.isControl }, "a control character in \(hidden.debugDescription)")
 }
 

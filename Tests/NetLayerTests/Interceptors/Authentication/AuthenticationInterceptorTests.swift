@@ -143,7 +143,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
       guard let network = network.withLock({ $0 }) else { throw TestError() }
       return network.request(.get("/token"), as: Token.self)
     }
-    let retry = RetryInterceptor(policy: RetryPolicy(generator: { $0.upperBound }, scheduler: virtual.scheduler))
+    let retry = RetryInterceptor(policy: RetryPolicy(jitter: { $0.upperBound }, scheduler: virtual.scheduler))
     network.withLock { $0 = virtual.network(retry, authentication) }
     virtual.note("", try XCTUnwrap(network.withLock { $0 }).response(.get, "/x"))
     virtual.scheduler.start()

@@ -33,7 +33,7 @@ final class CacheCrashTests: XCTestCase {
   /// Writes entries until the process is killed. Runs only in a child process.
   func test_child() throws {
     guard let path = Self.environment["NETLAYER_CACHE_CHILD"] else { return }
-    let cache = ResponseCache(directory: URL(filePath: path), memoryLimit: 1 << 20)
+    let cache = ResponseCache(directory: URL(filePath: path), maxMemorySize: 1 << 20)
     _ = cache.settle()
     for round in 0..<1_000_000 {
       // The parent counts the rounds, because the elapsed time is not reliable on a busy machine.

@@ -24,7 +24,7 @@ final class CacheShortageTests: XCTestCase {
   override func tearDown() { try? FileManager.default.removeItem(at: directory) }
 
   private func open(_ directory: URL? = nil) -> ResponseCache {
-    ResponseCache(directory: directory ?? self.directory, memoryLimit: 0, clock: scheduler) { [problems] in
+    ResponseCache(directory: directory ?? self.directory, maxMemorySize: 0, clock: scheduler) { [problems] in
       problems.note($0)
     }
   }

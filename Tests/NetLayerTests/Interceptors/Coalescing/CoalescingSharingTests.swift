@@ -20,7 +20,7 @@ final class CoalescingSharingTests: XCTestCase {
   func test_sharedResponse_isReadByTheRulesOfEachBackend() {
     let virtual = VirtualNetwork(.json(#"{"first_name":"Ann"}"#, after: .seconds(1)))
     let plain = virtual.network(CoalescingInterceptor())
-    let snake = plain.with { $0.decoder = JSONModelDecoder.snakeCase }
+    let snake = plain.with { $0.coding = .snakeCase }
     for first in [plain, snake] {
       let notes = Notes()
       for network in [first, first === plain ? snake : plain] {
@@ -59,7 +59,7 @@ final class CoalescingSharingTests: XCTestCase {
     let changes: [@Sendable (inout Backend) -> Void] = [
       { $0.timeouts.total = .seconds(0.3) }, { $0.timeouts.call = .seconds(9) }, { $0.options.redirects = .none },
       { $0.options.redirects = .follow(limit: 3) }, { $0.redaction = .standard.hiding("X-Tenant") },
-      { $0.options.redirects = .decide { _ in true } },
+      { $0.options.redirects = .custom { _ in true } },
       { $0.options.maxBodySize = 2 }, { $0.options.httpVersion = .http1 }, { $0.options.cookies = CookieJar() },
     ]
     for (index, change) in changes.enumerated() {
@@ -76,7 +76,7 @@ final class CoalescingSharingTests: XCTestCase {
 
   func test_copiesOfACustomRedirectPolicy_areShared() {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
-    let rule = RedirectPolicy.decide { _ in true }
+    let rule = RedirectPolicy.custom { _ in true }
     let network = virtual.network(CoalescingInterceptor())
     for _ in 0..<2 { virtual.note("", network.with { $0.options.redirects = rule }.response(.get, "/x")) }
     virtual.scheduler.start()

@@ -15,7 +15,7 @@ final class ReachabilityTests: XCTestCase {
   func test_row_3_11_request_startsWhenANetworkIsAvailable() {
     let virtual = VirtualNetwork(.json("ok"))
     let state = BehaviorRelay(value: false)
-    let network = virtual.network(WaitForNetwork(Switch(state: state)))
+    let network = virtual.network(ReachabilityInterceptor(Switch(state: state)))
     virtual.note("", network.response(.post, "/x"))
     virtual.scheduler.advanceTo(5000)
     XCTAssertEqual(virtual.paths, [])
@@ -27,7 +27,7 @@ final class ReachabilityTests: XCTestCase {
   func test_row_3_11_wait_endsAtTheLimitWithAnError() throws {
     let virtual = VirtualNetwork(.json("ok"))
     let network = virtual.network(
-      WaitForNetwork(Switch(state: BehaviorRelay(value: false)), limit: .seconds(3)))
+      ReachabilityInterceptor(Switch(state: BehaviorRelay(value: false)), limit: .seconds(3)))
     let errors = Locked<[NetworkError]>([])
     _ = network.response(.get, "/x").subscribe(onError: { error in
       errors.withLock { $0.append(NetworkError.wrapping(error)) }
@@ -46,7 +46,7 @@ final class ReachabilityTests: XCTestCase {
       let state = BehaviorRelay(value: true)
       virtual.scheduler.scheduleAt(500) { state.accept(false) }
       virtual.scheduler.scheduleAt(9000) { state.accept(true) }
-      let network = virtual.network(WaitForNetwork(Switch(state: state)))
+      let network = virtual.network(ReachabilityInterceptor(Switch(state: state)))
       virtual.note("", network.response(method, "/x"))
       virtual.scheduler.start()
       XCTAssertEqual(virtual.notes.all, expected, "\(method)")
@@ -58,7 +58,7 @@ final class ReachabilityTests: XCTestCase {
     let state = BehaviorRelay(value: true)
     virtual.scheduler.scheduleAt(500) { state.accept(false) }
     virtual.scheduler.scheduleAt(9000) { state.accept(true) }
-    let network = virtual.network(WaitForNetwork(Switch(state: state)))
+    let network = virtual.network(ReachabilityInterceptor(Switch(state: state)))
     virtual.note("", network.response(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["tls @1000"])
@@ -67,7 +67,7 @@ final class ReachabilityTests: XCTestCase {
   func test_row_3_11_unreachableServer_isNotAMissingNetwork() {
     let virtual = VirtualNetwork(.failure(.connection))
     let network = virtual.network(
-      WaitForNetwork(Switch(state: BehaviorRelay(value: true))))
+      ReachabilityInterceptor(Switch(state: BehaviorRelay(value: true))))
     virtual.note("", network.response(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["connection @0"])
@@ -76,7 +76,7 @@ final class ReachabilityTests: XCTestCase {
   func test_loopback_needsNoNetwork() {
     let virtual = VirtualNetwork(.json("ok"))
     let network = virtual.network(
-      WaitForNetwork(Switch(state: BehaviorRelay(value: false))))
+      ReachabilityInterceptor(Switch(state: BehaviorRelay(value: false))))
     for url in ["http://localhost/x", "http://127.0.0.1:81/x", "http://[::1]/x", "http://127.evil.com/x"] {
       virtual.note("", network.response(.get, url))
     }

@@ -19,7 +19,7 @@ private struct Upload: Endpoint {
 final class RetryInterceptorTests: XCTestCase {
   /// Returns a policy that always uses the longest delay, so that the times are known.
   private func policy(_ virtual: VirtualNetwork, attempts: Int = 3) -> RetryPolicy {
-    RetryPolicy(attempts: attempts, generator: { $0.upperBound }, scheduler: virtual.scheduler)
+    RetryPolicy(attempts: attempts, jitter: { $0.upperBound }, scheduler: virtual.scheduler)
   }
 
   private func sequence(_ answers: StubTransport.StubbedResponse...) -> VirtualNetwork {
@@ -32,7 +32,7 @@ final class RetryInterceptorTests: XCTestCase {
     virtual.note("", network.response(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["200 ok @1500"])
-    XCTAssertEqual(virtual.stub.requests.map { $0.context[Attempt.self] }, [1, 2, 3])
+    XCTAssertEqual(virtual.stub.requests.map { $0.attempt }, [1, 2, 3])
   }
 
   func test_twoInterceptors_doNotMultiplyTheirAttempts() {
@@ -44,7 +44,7 @@ final class RetryInterceptorTests: XCTestCase {
           RetryInterceptor(policy: policy(virtual, attempts: inner)))
         virtual.note("", network.response(.get, "/x"))
         virtual.scheduler.start()
-        XCTAssertEqual(virtual.stub.requests.map { $0.context[Attempt.self] }, Array(1...made), "\(outer) \(inner)")
+        XCTAssertEqual(virtual.stub.requests.map { $0.attempt }, Array(1...made), "\(outer) \(inner)")
       }
     }
   }
@@ -214,7 +214,7 @@ final class RetryInterceptorTests: XCTestCase {
       let network = Network(
         Backend(
           baseURL: server.url, transport: transport, options: Request.Options(maxBodySize: 100),
-          interceptors: [RetryInterceptor(policy: RetryPolicy(generator: { $0.lowerBound }))]))
+          interceptors: [RetryInterceptor(policy: RetryPolicy(jitter: { $0.lowerBound }))]))
       let error = try failure(of: network.response(.get, "/x"))
       XCTAssertEqual(error.kind, .tooLarge)
       XCTAssertEqual(server.requests.count, 1)

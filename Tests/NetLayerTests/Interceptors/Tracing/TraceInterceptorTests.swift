@@ -13,7 +13,7 @@ final class TraceInterceptorTests: XCTestCase {
     traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", tracestate: "vendor=1")
 
   private func retry(_ virtual: VirtualNetwork) -> RetryInterceptor {
-    RetryInterceptor(policy: RetryPolicy(attempts: 3, generator: { $0.upperBound }, scheduler: virtual.scheduler))
+    RetryInterceptor(policy: RetryPolicy(attempts: 3, jitter: { $0.upperBound }, scheduler: virtual.scheduler))
   }
 
   func testEachAttemptIsASpanOfTheCallersTrace() throws {
@@ -29,7 +29,7 @@ final class TraceInterceptorTests: XCTestCase {
     XCTAssertEqual(Set(spans.map(\.spanID) + ["b7ad6b7169203331"]).count, 4, "each attempt has a span of its own")
     XCTAssertEqual(spans.map(\.flags), [1, 1, 1])
     XCTAssertEqual(virtual.stub.requests.map { $0.headers["tracestate"] }, ["vendor=1", "vendor=1", "vendor=1"])
-    XCTAssertEqual(virtual.stub.requests.map { $0.context[TraceContext.self]?.spanID }, spans.map(\.spanID))
+    XCTAssertEqual(virtual.stub.requests.map { $0.trace?.spanID }, spans.map(\.spanID))
   }
 
   func testWithoutTraceNoFieldIsSent() {
@@ -127,7 +127,7 @@ final class TraceInterceptorTests: XCTestCase {
     virtual.scheduler.start()
     let common = [
       "http.request.method": "\"GET\"", "server.address": "\"h\"", "server.port": "80",
-      "url.full": "\"\(Redaction.standard.url(try XCTUnwrap(URL(string: "http://h/x?token=secret"))))\"",
+      "url.full": "\"\(Redaction.standard.redacted(try XCTUnwrap(URL(string: "http://h/x?token=secret"))))\"",
     ]
     func with(_ more: [String: String]) -> [String: String] { common.merging(more) { $1 } }
     XCTAssertEqual(
@@ -141,7 +141,7 @@ final class TraceInterceptorTests: XCTestCase {
 
   func testFailureAndUnknownMethodHaveTheirAttributes() throws {
     var request = Request(method: "BREW", url: try XCTUnwrap(URL(string: "https://pot:8443/")))
-    request.context[Attempt.self] = 3
+    request.attempt = 3
     let error = NetworkError(kind: .timeout, reason: "late")
     let failed = EventMonitor.Event.failed(request, error, after: .seconds(1)).attributes()
     XCTAssertEqual(failed["http.request.method"], "_OTHER")
