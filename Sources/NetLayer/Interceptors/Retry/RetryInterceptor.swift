@@ -64,85 +64,52 @@ public struct RetryInterceptor: Interceptor {
     return attempt(request, next)
   }
 
+  /// Sends the request, and sends it again after each failure that may be retried.
   private func attempt(_ request: Request, _ next: InterceptorChain) -> Observable<Response> {
-    guard request.attempt < policy.attempts, request.body.isRepeatable, isRepeatable(request)
-    else { return next(request) }
-    return Observable(RepeatableAttempt(rules: self, next: next, request: request))
-  }
-
-  /// An attempt that other attempts may follow. A reference, because copying the rules into closures takes longer.
-  private final class RepeatableAttempt: StreamSource {
-    let rules: RetryInterceptor
-    let next: InterceptorChain
-    let request: Request
-
-    init(rules: RetryInterceptor, next: InterceptorChain, request: Request) {
-      (self.rules, self.next, self.request) = (rules, next, request)
+    guard request.attempt < policy.attempts, request.body.isRepeatable, isRepeatable(request) else {
+      return next(request)
     }
-
-    // `map` and `catchError` in one scope, because every request runs this code.
-    func start(_ sink: Sink<Response>) {
-      let running = Running(attempt: self, sink: sink)
-      let scope = CatchScope(sink.subscription) { try running.retry(after: $0) }
-      next(request).run(scope) { try running.receive($0) }
-    }
-  }
-
-  private final class Running: Sendable {
-    let attempt: RepeatableAttempt
-    let sink: Sink<Response>
-
-    init(attempt: RepeatableAttempt, sink: Sink<Response>) { (self.attempt, self.sink) = (attempt, sink) }
-
-    /// Passes `response` on, or throws it as an error to retry, so that it is not emitted.
-    func receive(_ response: Response) throws {
-      if attempt.rules.statuses.contains(response.status), let retry = attempt.rules.retry(after: response, of: self) {
-        throw retry
+    let clock = policy.scheduler ?? next.clock
+    return next(request)
+      .map { response in
+        // Thrown, so that the response is not emitted.
+        if let again = again(request, after: response, at: clock.now) { throw again }
+        return response
       }
-      sink.deliver(response)
-    }
-
-    func retry(after error: any Error) throws {
-      let rules = attempt.rules
-      guard let retry = error as? Again ?? rules.retry(after: .wrapping(error), of: self) else { throw error }
-      var again = attempt.request
-      again.attempt = retry.made + 1
-      rules.attempt(again, attempt.next).delaySubscription(
-        retry.pause, scheduler: rules.policy.scheduler ?? attempt.next.clock
-      )
-      .run(sink.subscription, sink.next)
-    }
-
-    /// Returns the number of attempts that `sent`, the request of the result, was the last of. An inner interceptor may
-    /// have made several.
-    func made(_ sent: Request?) -> Int {
-      Swift.max(attempt.request.attempt, sent?.attempt ?? 0)
-    }
+      .catchError { error in
+        guard let again = error as? Again ?? again(request, after: .wrapping(error)) else { throw error }
+        var request = request
+        request.attempt = again.made + 1
+        return attempt(request, next).delaySubscription(again.pause, scheduler: clock)
+      }
   }
 
-  private func retry(after response: Response, of running: Running) -> Again? {
-    let made = running.made(response.request)
+  /// Returns the decision to retry `request` after a response, or `nil` for none.
+  private func again(_ request: Request, after response: Response, at now: Date) -> Again? {
+    guard statuses.contains(response.status) else { return nil }
+    let made = Swift.max(request.attempt, response.request.attempt)
     let error = NetworkError(kind: .status, code: response.status, reason: "status", response: response)
     guard var pause = policy.delay(after: error, attempt: made) else { return nil }
-    if let asked = RetryAfter(response.headers, now: (policy.scheduler ?? running.attempt.next.clock).now) {
+    if let asked = RetryAfter(response.headers, now: now) {
       guard asked.pause <= maxRetryAfter else { return nil }
       pause = asked.pause
     }
-    return budget.spend(Origin(running.attempt.request.url)) ? Again(pause: pause, made: made) : nil
+    return budget.spend(Origin(request.url)) ? Again(pause: pause, made: made) : nil
   }
 
-  private func retry(after error: NetworkError, of running: Running) -> Again? {
-    let made = running.made(error.request)
+  /// Returns the decision to retry `request` after an error, or `nil` for none.
+  private func again(_ request: Request, after error: NetworkError) -> Again? {
+    let made = Swift.max(request.attempt, error.request?.attempt ?? 0)
     guard error.kind.isTransient, let pause = policy.delay(after: error, attempt: made),
-      budget.spend(Origin(running.attempt.request.url))
+      budget.spend(Origin(request.url))
     else { return nil }
     return Again(pause: pause, made: made)
   }
 
-  /// The error that ends an attempt whose response triggers a retry.
+  /// The decision to retry, which is thrown to end an attempt.
   private struct Again: Error {
     let pause: Duration
-    /// The number of attempts so far.
+    /// The number of attempts so far. An inner interceptor may have made several.
     let made: Int
   }
 }
