@@ -39,9 +39,9 @@ final class CacheTransaction: StreamSource {
     if policy == .networkOnly { return fetch(nil) }
     switch cache.find(key, for: request.headers) {
     // The caller's thread may be the main one.
-    case .now(let found): return answer(found, switching: true)
+    case .now(let found): return responses(for: found, switching: true)
     case .later(let search):
-      return search.observeOn(next.mapping).asObservable().flatMap { [self] in answer($0, switching: false) }
+      return search.observeOn(next.mapping).asObservable().flatMap { [self] in responses(for: $0, switching: false) }
     }
   }
 
@@ -50,60 +50,32 @@ final class CacheTransaction: StreamSource {
     switching ? Observable(CachedAnswer(response, next)) : .just(response)
   }
 
-  /// Emits the responses that the policy requires for the result of the lookup.
-  private func answer(_ found: Found?, switching: Bool) -> Observable<Response> {
-    if policy == .http { return http(found, switching) }
+  /// Carries out the decision for the result of the lookup.
+  private func responses(for found: Found?, switching: Bool) -> Observable<Response> {
     // A stored response that is not a success, even a fresh one, does not replace a success.
-    let found = found.flatMap { (200...299).contains($0.entry.status) ? $0 : nil }
-    switch policy.kind {
-    case .http:
-      return http(found, switching)
-    case .networkOnly:
-      return fetch(nil)
-    case .cacheOnly:
-      guard let found else { return CacheInterceptor.notCached(request, next) }
-      return deliver(response(found), switching)
-    case .cacheFirst(let maxAge):
-      // Setting the clock back does not make an entry younger.
-      if let found, !found.entry.isDistrusted, abs(now - found.entry.receivedAt) < maxAge.inSeconds {
-        return deliver(response(found), switching)
-      }
+    let found = policy == .http ? found : found.flatMap { (200...299).contains($0.entry.status) ? $0 : nil }
+    let decision = CacheDecision(policy: policy, headers: request.headers, entry: found?.entry, at: now)
+    switch (decision, found) {
+    case (.gatewayTimeout, _):
+      return deliver(CacheInterceptor.gatewayTimeout(request), switching)
+    case (.fail, _):
+      return CacheInterceptor.notCached(request, next)
+    case (.fetch, _), (_, nil):
       return fetch(found)
-    case .cacheThenNetwork(let skipsEqual):
-      guard let found else { return fetch(nil) }
-      let first = response(found, isProvisional: true)
-      let second = fetch(found)
-      guard skipsEqual else { return deliver(first, switching).concat(second) }
-      return deliver(first, switching).concat(
-        second.filter { response in
-          let (old, new) = (first, response)
-          return new.status != old.status || new.body != old.body || old.cached?.isRefused == true
-        })
-    case .networkElseCache:
-      guard let found else { return fetch(nil) }
-      return saving(fetch(found), by: found)
-    }
-  }
-
-  /// Emits the response that RFC 9111 requires for the result of the lookup.
-  private func http(_ found: Found?, _ switching: Bool) -> Observable<Response> {
-    let wish = CacheControl(request.headers)
-    guard let found else {
-      return wish.has("only-if-cached") ? deliver(CacheInterceptor.gatewayTimeout(request), switching) : fetch(nil)
-    }
-    let freshness = found.entry.freshness
-    switch found.entry.isDistrusted ? .validate : freshness.verdict(for: wish, at: now) {
-    case .fresh:
+    case (.deliver, let found?):
       return deliver(response(found), switching)
-    case .stale:
-      return deliver(response(found), switching)
-    case .staleWhileRevalidate:
+    case (.deliverAndRevalidate, let found?):
       let stale = response(found)
-      if !wish.has("only-if-cached") { cache.refresh(found.key, fetch(found)) }
+      cache.refresh(found.key, fetch(found))
       return deliver(stale, switching)
-    case .validate:
-      if wish.has("only-if-cached") { return deliver(CacheInterceptor.gatewayTimeout(request), switching) }
-      return freshness.standsIn(for: wish, at: now) ? saving(fetch(found), by: found) : fetch(found)
+    case (.deliverThenFetch(let skipsEqual), let found?):
+      let old = response(found, isProvisional: true)
+      let fetched = fetch(found)
+      guard skipsEqual else { return deliver(old, switching).concat(fetched) }
+      return deliver(old, switching).concat(
+        fetched.filter { $0.status != old.status || $0.body != old.body || old.cached?.isRefused == true })
+    case (.fetchUnlessOutage, let found?):
+      return saving(fetch(found), by: found)
     }
   }
 
@@ -111,15 +83,6 @@ final class CacheTransaction: StreamSource {
   private func saving(_ fetched: Observable<Response>, by found: Found) -> Observable<Response> {
     fetched.map { [self] in Self.isOutage($0) ? response(found) : $0 }
       .catchError { [self] error in Self.isOutage(error) ? .just(response(found)) : .error(error) }
-  }
-
-  private static func isOutage(_ response: Response) -> Bool { [500, 502, 503, 504].contains(response.status) }
-
-  /// Returns whether there was no response, including a token refresh that received none.
-  private static func isOutage(_ error: (any Error)?) -> Bool {
-    guard let error = error as? NetworkError else { return false }
-    if error.kind == .authentication { return isOutage(error.underlying) }
-    return error.kind.isOutage
   }
 
   /// Emits the server's response, stored if that is allowed. The server may revalidate the found entry instead.
@@ -157,81 +120,33 @@ final class CacheTransaction: StreamSource {
     let entry = entry.confirmed(by: response.headers, requestedAt: start.time, receivedAt: now)
     var context = Context()
     context[OriginKey.self] = .revalidated
-    let answer = entry.response(to: request, context: context)
+    let merged = entry.response(to: request, context: context)
     // A response for one token must not be used for another token, even if the server has validated it.
-    guard keyToKeep(entry.headers, of: response) == key else { return answer }
-    return stored(entry, key, answer, start)
+    guard carriedOut(retention(of: entry.headers, from: response)) == key else { return merged }
+    return stored(entry, key, merged, start)
   }
 
   private func kept(_ response: Response, _ start: Start, insteadOf found: Found?) -> Response {
     guard response.file == nil, response.origin == .network else { return response }
-    let isSuccess = response.isSuccess && response.status != 206
-    let isWithdrawn = Self.withdrawals.contains(response.status)
-    guard isSuccess || found == nil || !Self.isOutage(response),
-      let keep = keyToKeep(response.headers, of: response, isFinal: isSuccess || isWithdrawn)
-    else { return response }
     let entry = CacheEntry(
       status: response.status, url: isItsOwn(response) ? nil : response.url.absoluteString,
       headers: response.headers, body: response.body, requestedAt: start.time, receivedAt: now,
       hasQuery: request.url.query != nil, tags: CacheTags.all(of: request.url))
-    guard policy == .http ? isWorthKeeping(entry) : isSuccess else {
-      if isWithdrawn || isSuccess && found != nil { cache.remove(key) }
-      return response
-    }
-    guard interceptor.allowsStorage(response), request.caching.allowsStorage?(response) ?? true else {
-      if isWithdrawn { cache.remove(key) }
-      return response
-    }
-    return stored(entry, keep, response, start)
+    let decision = retention(of: entry, from: response, hasEntry: found != nil)
+    return carriedOut(decision).map { stored(entry, $0, response, start) } ?? response
   }
 
-  /// The statuses of resources that no longer exist, at least not for this user.
-  private static let withdrawals = [401, 403, 404, 410]
-
-  /// Returns the key of a response with the fields `headers`. It differs from the request's key if the request was sent
-  /// with a newer token. Returns `nil` if the response may not be stored; if its fields forbid storage altogether, the
-  /// present entry is removed.
-  private func keyToKeep(_ headers: HTTPHeaders, of response: Response, isFinal: Bool = true) -> String? {
-    let variesByAll = headers["Vary"]?.contains("*") == true
-    guard Freshness.keeps(CacheControl(headers), CacheControl(request.headers), status: response.status), !variesByAll
-    else {
-      if variesByAll { cache.tell("a server sends Vary: *, so these responses are not stored (RFC 9111 §4.1)") }
-      if isFinal { cache.remove(key) }
-      return nil
-    }
-    let account = interceptor.account(of: response.request, for: request)
-    guard account.isKnown else {
+  /// Removes the present entry and reports the reason, as decided. Returns the key to store the response under.
+  private func carriedOut(_ decision: CacheRetention) -> String? {
+    switch decision {
+    case .store(let key): return key
+    case .remove(let report):
+      if let report { cache.tell(report) }
       cache.remove(key)
-      return nil
+    case .leave(let report):
+      if let report { cache.tell(report) }
     }
-    // Fields set by an interceptor after the cache are unknown during the lookup. Exceptions are the credentials of the
-    // account, which is a part of the key.
-    let unknown = ResponseCache.variantFields(headers).first { name in
-      response.request.headers[name] != request.headers[name] && !interceptor.isOfAccount(name, in: response.request)
-    }
-    if let unknown {
-      cache.tell(
-        "a response varies by \(unknown), which an interceptor after the cache sets, so it is not stored; place that "
-          + "interceptor before the cache")
-      return nil
-    }
-    // Another user may have signed in meanwhile.
-    guard self.key(token) == key else { return nil }
-    return self.key(account.token)
-  }
-
-  private func key(_ token: String?) -> String? {
-    interceptor.key(of: request, policy: policy, token: token, transport: next.network.transportIdentity)
-  }
-
-  /// Returns whether RFC 9111 allows storing the entry and the cache could ever use it. An entry that is never fresh
-  /// and has no validator would only waste space. A response after a redirect belongs to another URL, and the
-  /// redirect's cache fields are unknown here.
-  private func isWorthKeeping(_ entry: CacheEntry) -> Bool {
-    let wish = CacheControl(request.headers)
-    let isOwn = entry.url.flatMap(URL.init(string:)).map { CacheKey.stable($0) == CacheKey.stable(request.url) } ?? true
-    return isOwn && Freshness.isStorable(status: entry.status, headers: entry.headers, wish: wish)
-      && (entry.freshness.lifetime > 0 || entry.validators.count > 0 || entry.freshness.isUsefulWhenStale)
+    return nil
   }
 
   /// Stores `entry` and returns `response` with a reference to it, so that reading failures can be reported.
