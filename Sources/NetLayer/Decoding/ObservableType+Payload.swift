@@ -12,7 +12,7 @@ extension ObservableType where Element == JSON {
   public func data<Model: Decodable & Sendable>(
     _ type: Model.Type = Model.self, callback: (@Sendable (Model) -> Void)? = nil
   ) -> Observable<Model> {
-    delivering { try $0.payload(type) }.calling(callback)
+    delivering { try EnvelopeReader($0).payload(type) }.calling(callback)
   }
 
   /// Decodes the payload, an array, as a page with the cursor of the next one.
@@ -27,7 +27,7 @@ extension ObservableType where Element == JSON {
   public func list<Item: Decodable & Sendable>(
     _ type: Item.Type = Item.self, at path: String? = nil, callback: (@Sendable (Item) -> Void)? = nil
   ) -> Observable<Page<Item>> {
-    let pages = delivering { try $0.page(of: type, at: path) }
+    let pages = delivering { try EnvelopeReader($0).page(of: type, at: path) }
     guard let callback else { return pages }
     return pages.do(onNext: { page in
       for item in page.items { callback(item) }
@@ -45,7 +45,7 @@ extension ObservableType where Element == JSON {
     _ type: Item.Type = Item.self, at path: String? = nil,
     onInvalidElement: @escaping @Sendable (_ index: Int, _ error: NetworkError) -> Void
   ) -> Observable<Page<Item>> {
-    delivering { try $0.page(of: type, at: path, lossy: onInvalidElement) }
+    delivering { try EnvelopeReader($0).page(of: type, at: path, lossy: onInvalidElement) }
   }
 
   /// Decodes the payload as a Boolean.
@@ -56,7 +56,7 @@ extension ObservableType where Element == JSON {
   ///
   /// - Parameter callback: A closure that is called once with the result, immediately before its delivery.
   public func bool(callback: (@Sendable (Bool) -> Void)? = nil) -> Observable<Bool> {
-    delivering { try $0.flag() }.calling(callback)
+    delivering { try EnvelopeReader($0).flag() }.calling(callback)
   }
 }
 

@@ -39,8 +39,8 @@ extension Response {
     do {
       return try JSON(body, carrying: context)
     } catch {
-      let complaint = (error as? JSONError)?.complaint(about: body, headers: headers, status: status) ?? "\(error)"
-      throw parseFailure(complaint, underlying: error)
+      let reason = (error as? JSONError)?.reason(for: body, headers: headers, status: status) ?? "\(error)"
+      throw parseFailure(reason, underlying: error)
     }
   }
 
@@ -59,7 +59,7 @@ extension Response {
     var response = self
     if body.isEmpty, rules.value.isNone { response.body = Data("null".utf8) }
     let json = try response.json(carrying: context)
-    try json.judge(by: rules)
+    try rules.check(json)
     return json
   }
 
@@ -101,8 +101,11 @@ extension Response {
     }
     // The error of an empty body names it, with or without an envelope.
     if body.isEmpty || JSON.isBaseResponse(type) { return try model(type, at: nil, failsOnEmptyData: true) }
-    return try common().payload(type)
+    return try EnvelopeReader(common()).payload(type)
   }
+
+  /// Reads the payload as JSON, by the same rules.
+  func payload() throws -> JSON { try EnvelopeReader(common()).payload() }
 
   /// Decodes a model from the value at `path` of the whole body, or from the payload without a path.
   func model<Model: NonisolatedDecodable>(_ type: Model.Type, inBodyAt path: String?) throws -> Model {
@@ -120,7 +123,7 @@ extension Response {
     try validate(by: rules)
     guard !rules.value.isNone, !body.isEmpty else { return self }
     let context = reading.with(response: self, isAccepted: true)
-    if let json = try? JSON(body, carrying: context), rules.value.refuses(json) { try json.judge(by: rules) }
+    if let json = try? JSON(body, carrying: context), rules.value.refuses(json) { try rules.check(json) }
     return self
   }
 
@@ -203,14 +206,14 @@ extension JSON {
     do {
       try self.init(data, carrying: context)
     } catch let error as JSONError {
-      throw context.error(.parse, error.complaint(about: data), underlying: error)
+      throw context.error(.parse, error.reason(for: data), underlying: error)
     }
   }
 }
 
 extension JSONError {
   /// Returns the description of a body that is not JSON. The most frequent cases are not malformed JSON at all.
-  fileprivate func complaint(about body: Data, headers: HTTPHeaders = [:], status: Int? = nil) -> String {
+  fileprivate func reason(for body: Data, headers: HTTPHeaders = [:], status: Int? = nil) -> String {
     if kind == .empty { return "the body is empty instead of JSON" + (status.map { " (status \($0))" } ?? "") }
     if body.prefix(64).drop(while: { $0 <= 0x20 }).first == UInt8(ascii: "<") {
       return "the body is HTML or XML instead of JSON" + (headers["Content-Type"].map { " (Content-Type \($0))" } ?? "")

@@ -44,7 +44,7 @@ extension JSON: ResponseReadable {
   /// The media type of JSON.
   public static var accept: String? { "application/json" }
   /// Returns the payload as JSON, if the code of its envelope is a success.
-  public static func read(_ response: Response) throws -> JSON { try response.common().payload() }
+  public static func read(_ response: Response) throws -> JSON { try response.payload() }
 }
 
 extension Optional: ResponseReadable where Wrapped: ResponseReadable {

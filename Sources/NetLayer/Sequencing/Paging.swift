@@ -110,7 +110,7 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
   /// Reads the page in `response`, with the place of the next one as its cursor.
   func page(of response: Response, at place: String?) throws -> Page<Item> {
     let json = try response.common()
-    var page = try json.page(of: Item.self, at: path)
+    var page = try EnvelopeReader(json).page(of: Item.self, at: path)
     switch paging.kind {
     case .link:
       // The origin of the requested URL, stored once: neither a redirect nor a link makes another origin the backend's

@@ -9,8 +9,8 @@ final class EnvelopeTests: XCTestCase {
     var name: String
   }
 
-  private func accepted(_ text: String, _ envelope: Envelope = .standard) throws -> JSON {
-    try JSON(parsing: text).accepted(by: envelope)
+  private func accepted(_ text: String, _ envelope: Envelope = .standard) throws -> EnvelopeReader {
+    try EnvelopeReader(JSON(parsing: text).accepted(by: envelope))
   }
 
   func test_row_0_16_successCode_isAcceptedAsNumberOrString() throws {
@@ -55,8 +55,9 @@ final class EnvelopeTests: XCTestCase {
   }
 
   func test_acceptedTwice_isUnchanged() throws {
-    let once = try accepted(#"{"code":200,"data":1}"#)
-    XCTAssertEqual(try once.accepted(by: Envelope(code: "other", success: 0)).payload(Int.self), 1)
+    let once = try JSON(parsing: #"{"code":200,"data":1}"#).accepted(by: .standard)
+    let twice = try once.accepted(by: Envelope(code: "other", success: 0))
+    XCTAssertEqual(try EnvelopeReader(twice).payload(Int.self), 1)
   }
 
   func test_row_0_21_payload_canBeAnyDecodable() throws {

@@ -9,18 +9,15 @@ import XCTest
 final class PayloadTests: XCTestCase {
   func test_lossyList_skipsInvalidItems() throws {
     var left: [Int] = []
-    let page = try JSON(parsing: #"{"code":200,"data":["a","\ud800","c"]}"#).accepted(by: .standard).page(
-      of: String.self
-    ) { index, _ in
-      left.append(index)
-    }
+    let json = try JSON(parsing: #"{"code":200,"data":["a","\ud800","c"]}"#).accepted(by: .standard)
+    let page = try EnvelopeReader(json).page(of: String.self) { index, _ in left.append(index) }
     XCTAssertEqual(page.items, ["a", "c"])
     XCTAssertEqual(left, [1])
   }
 
   func test_invalidCursor_isAnError_andNotTheEndOfTheList() throws {
     let json = try JSON(parsing: #"{"code":200,"data":[1],"cursor":"\ud800"}"#).accepted(by: .standard)
-    XCTAssertThrowsError(try json.page(of: Int.self))
+    XCTAssertThrowsError(try EnvelopeReader(json).page(of: Int.self))
   }
 
   func test_json_isEncodedAsParameterUnchanged() throws {

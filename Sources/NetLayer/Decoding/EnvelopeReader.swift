@@ -1,0 +1,152 @@
+/// The reader of JSON that its envelope has accepted: the payload, a page, the cursor, a Boolean.
+@usableFromInline
+struct EnvelopeReader {
+  /// The whole JSON, with its envelope.
+  private let json: JSON
+  // A reference, because an envelope is copied member by member.
+  private let rules: EnvelopeRules
+
+  /// Checks the code of the envelope, unless it has been checked.
+  ///
+  /// - Throws: `NetworkError`: `business` with the server's code and message if the code is not a success, `parse` if
+  ///   there is no envelope.
+  @usableFromInline
+  init(_ json: JSON) throws {
+    self.json = try json.accepted()
+    rules = self.json.reading.envelope
+  }
+
+  /// The payload, which may not exist.
+  private var inner: JSON { rules.value.isNone ? json : json[rules.value.data] }
+  /// The path of the payload in the response.
+  private var innerPath: [String] { rules.value.isNone ? [] : [rules.value.data] }
+
+  /// Returns the payload.
+  func payload() throws -> JSON { try existing(inner) }
+
+  /// Decodes a model from the payload.
+  @usableFromInline
+  func payload<Model: NonisolatedDecodable>(_ type: Model.Type) throws -> Model {
+    let inner = inner
+    // An optional model treats an absent payload like null.
+    if !inner.exists, Model.self is any ExpressibleByNilLiteral.Type {
+      return try json.model(type, from: .null, below: innerPath)
+    }
+    return try json.model(type, from: existing(inner), below: innerPath)
+  }
+
+  private func existing(_ payload: JSON) throws -> JSON {
+    guard payload.exists else {
+      throw json.failure("the envelope has no member \(rules.value.data.debugDescription)", at: innerPath)
+    }
+    return payload
+  }
+
+  /// Decodes the payload, or the value at its `path`, as a list with the cursor.
+  @usableFromInline
+  func page<Item: NonisolatedDecodable>(of type: Item.Type, at path: String? = nil) throws -> Page<Item> {
+    let (list, place) = try list(at: path)
+    return try page(list, items: json.model([Item].self, from: list, below: place))
+  }
+
+  /// Decodes the payload as a list without the items that can't be decoded, and passes their indexes and errors to
+  /// `report`.
+  func page<Item: NonisolatedDecodable>(
+    of type: Item.Type, at path: String? = nil, lossy report: (_ index: Int, _ error: NetworkError) -> Void
+  ) throws -> Page<Item> {
+    let (list, place) = try list(at: path)
+    var items: [Item] = []
+    for (index, element) in (list.array ?? []).enumerated() {
+      do {
+        items.append(try json.model(type, from: element, below: place + [String(index)]))
+      } catch let error as NetworkError {
+        report(index, error)
+      }
+    }
+    return try page(list, items: items)
+  }
+
+  /// Returns the list at `path` of the payload, and the path of the list in the response.
+  private func list(at path: String?) throws -> (JSON, [String]) {
+    var (list, place) = (inner, innerPath)
+    if let path, !path.isEmpty {
+      let steps = try json.steps(path)
+      (list, place) = (list[steps], place + steps.codingPath)
+    }
+    let name = place.isEmpty ? "the response" : place.joined(separator: ".").debugDescription
+    guard list.exists else { throw json.failure("the response has no member \(name)", at: place) }
+    guard list.kind == .array else {
+      let hint = rules.value.isNone && path == nil ? "; give the path of the array, as in list(at: \"items\")" : ""
+      throw json.failure("\(name) is of type \(list.kind), not an array\(hint)", at: place)
+    }
+    return (list, place)
+  }
+
+  /// Returns a page of `items`, which were decoded from `list`, with the cursor that the envelope names. Without an
+  /// envelope, a member of this name belongs to the app.
+  private func page<Item>(_ list: JSON, items: [Item]) throws -> Page<Item> {
+    var page = Page(
+      items: items, cursor: rules.value.isNone ? nil : try json[rules.value.cursor].cursor(named: rules.value.cursor))
+    page.fingerprint = list.textHash
+    return page
+  }
+
+  /// Returns the payload as a Boolean. `false`, 0 and their texts are `false`. `true`, other numbers, objects, arrays
+  /// and a missing payload (absent, null or an empty string) are `true`.
+  func flag() throws -> Bool {
+    // Without an envelope, the status has already decided.
+    if rules.value.isNone { return json.bool ?? true }
+    let data = inner
+    switch data.kind {
+    case .missing, .null, .object, .array: return true
+    case .bool: return data.bool ?? true
+    case .number: return data.double != 0
+    case .string:
+      switch data.string?.lowercased() {
+      case "false", "0": return false
+      case "true", "1", "": return true
+      default:
+        throw json.failure(
+          "\(rules.value.data.debugDescription) is a string that is neither true nor false", at: innerPath)
+      }
+    }
+  }
+}
+
+extension EnvelopeRules {
+  /// Checks the code of the envelope in `json`.
+  ///
+  /// - Throws: As the initializer of ``EnvelopeReader``.
+  func check(_ json: JSON) throws(NetworkError) {
+    if value.isNone { return }
+    let remedy = "; for an API without envelopes, set envelope: .none"
+    guard json.kind == .object else {
+      throw json.failure("the response is of type \(json.kind), not an object with an envelope" + remedy, at: [])
+    }
+    let code = json[value.code]
+    guard code.exists else {
+      throw json.failure("the envelope has no member \(value.code.debugDescription)" + remedy, at: [value.code])
+    }
+    if value.success.accepts(code) { return }
+    guard value.success.reads(code) else {
+      throw json.failure("\(value.code.debugDescription) is of type \(code.kind), not a code", at: [value.code])
+    }
+    let words = json[value.message].string ?? ""
+    throw json.reading.error(
+      .business,
+      "the server rejected the request with \(value.code) \(code)" + (words.isEmpty ? "" : ": \(words)"),
+      code: code.numeric, message: words.isEmpty ? nil : words)
+  }
+}
+
+extension JSON {
+  /// Returns the same value, checked by its envelope; an accepted value is returned unchanged.
+  ///
+  /// - Throws: As the initializer of ``EnvelopeReader``.
+  func accepted(by chosen: Envelope? = nil) throws -> JSON {
+    guard !reading.isAccepted else { return self }
+    let context = reading.with(isAccepted: true, by: chosen)
+    try context.envelope.check(self)
+    return carrying(context)
+  }
+}
