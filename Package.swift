@@ -37,7 +37,7 @@ let package = Package(
     .executableTarget(name: "Demo", dependencies: ["PortableFoundation", "Streams", "NetLayer", "LoopbackServer"]),
     .testTarget(name: "PortableFoundationTests", dependencies: ["PortableFoundation"]),
     .target(name: "Races", path: "Tests/Races"),
-    .testTarget(name: "StreamsTests", dependencies: ["Streams", "StreamsTesting", "Races"]),
+    .testTarget(name: "StreamsTests", dependencies: ["Streams", "StreamsTesting", "Races", "TestSupport"]),
     .testTarget(name: "StreamsTestingTests", dependencies: ["Streams", "StreamsTesting"]),
     .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "Races"]),
     .target(name: "TestSupport", dependencies: ["HTTPTransport", "Streams", "StreamsTesting"], path: "Tests/Support"),

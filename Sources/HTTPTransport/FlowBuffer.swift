@@ -101,29 +101,27 @@ package class FlowBuffer<Element: Sendable, End: Sendable, Control: Sendable>: @
 
   /// Records the end, which follows the buffered elements.
   package final func end(with end: End) {
-    let (waiter, control, listeners) = state.withLock {
-      state -> (Waiter?, Control?, [@Sendable () -> Void]) in
-      guard state.end == nil else { return (nil, nil, []) }
+    let (waiter, listeners) = state.take {
+      state -> ((Waiter?, [@Sendable () -> Void]), Control?) in
+      guard state.end == nil else { return ((nil, []), nil) }
       state.end = end
-      return (state.waiter.take(), state.control.take(), exchange(&state.listeners, with: []))
+      return ((state.waiter.take(), exchange(&state.listeners, with: [])), state.control.take())
     }
-    withExtendedLifetime(control) {}  // released outside the lock
     for listener in listeners { listener() }
     wake(waiter)
   }
 
   /// Stops the transport and drops the buffered elements, because the consumer has stopped.
   package final func cancel(with end: End) {
-    let (elements, control, waiter, listeners) = state.withLock { state in
+    let (control, waiter, listeners) = state.take { state in
       // This also applies after the end if elements are left, because a truncated body must not look complete.
       if state.end == nil || state.head < state.elements.count { state.end = end }
       (state.head, state.bytes) = (0, 0)
       return (
-        exchange(&state.elements, with: []), state.control.take(), state.waiter.take(),
-        exchange(&state.listeners, with: [])
+        (state.control.take(), state.waiter.take(), exchange(&state.listeners, with: [])),
+        exchange(&state.elements, with: [])
       )
     }
-    withExtendedLifetime(elements) {}  // released outside the lock
     if let control { asControl(control).dispose() }
     for listener in listeners { listener() }
     wake(waiter)

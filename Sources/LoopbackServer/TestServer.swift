@@ -100,7 +100,7 @@ public final class TestServer: Sendable {
 }
 
 /// The log of the server's requests and connections, which tests read from other threads.
-final class RequestLog: @unchecked Sendable {  // safe: `entries` is accessed only under the lock
+final class RequestLog: Sendable {
   // This counter and the next three are written by the loop and read by tests.
   let requestCount = Atomic<Int>(0)
   // As above.
@@ -110,10 +110,8 @@ final class RequestLog: @unchecked Sendable {  // safe: `entries` is accessed on
   // As above.
   let sentByteCount = Atomic<Int>(0)
   private let limit: Int
-  // Not a `Mutex`, because tests read from other threads, and Thread Sanitizer reports false races for its contended
-  // path on Linux.
-  private let lock = Lock()
-  private var entries = Entries()
+  // Guards the logged requests.
+  private let entries = Locked(Entries())
 
   private struct Entries {
     var requests: [TestServer.Request] = []
@@ -128,7 +126,7 @@ final class RequestLog: @unchecked Sendable {  // safe: `entries` is accessed on
   func append(_ request: TestServer.Request) {
     requestCount.add(1, ordering: .relaxed)
     guard limit > 0 else { return }
-    lock.withLock {
+    entries.withLock { entries in
       entries.requests.append(request)
       entries.bodyBytes += request.body.count
       // Trimmed at twice the limit, so that removing costs little per request.
@@ -142,5 +140,5 @@ final class RequestLog: @unchecked Sendable {  // safe: `entries` is accessed on
     entries.requests.removeFirst(count)
   }
 
-  func newest() -> [TestServer.Request] { lock.withLock { Array(entries.requests.suffix(limit)) } }
+  func newest() -> [TestServer.Request] { entries.withLock { Array($0.requests.suffix(limit)) } }
 }

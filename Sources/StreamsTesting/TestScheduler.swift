@@ -80,10 +80,7 @@ public final class TestScheduler: SchedulerType {
       Self.rise(&state.heap)
       return id
     }
-    return Disposables.create { [self] in
-      let dropped = state.withLock { $0.actions.removeValue(forKey: id) }
-      withExtendedLifetime(dropped) {}  // released outside the lock
-    }
+    return Disposables.create { [self] in state.release { $0.actions.removeValue(forKey: id) } }
   }
 
   /// Runs all scheduled items, including items that they schedule, and advances the clock.

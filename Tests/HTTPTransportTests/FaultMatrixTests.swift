@@ -69,9 +69,15 @@ class FaultMatrixTests: XCTestCase {
     try warmUp()
     let before = Resources.now
     try autoreleased {
-      let server = try TestServer { request in
-        TestServer.Fault(rawValue: String(request.path.dropFirst()))?.response(to: request.target) ?? .text("ok")
+      func makeServer() throws -> TestServer {
+        try TestServer { request in
+          TestServer.Fault(rawValue: String(request.path.dropFirst()))?.response(to: request.target) ?? .text("ok")
+        }
       }
+      let server = try makeServer()
+      // The faults that reach a time limit run concurrently, so each has its own server.
+      let limited = faults.filter { if case .failure(.timeout, _, _) = Self.expected($0) { true } else { false } }
+      let slow = try limited.map { _ in try makeServer() }
       let silent = try TestServer.silent()
       let other = try TestServer { _ in .text("ok") }
       let target = other.url("/").absoluteString
@@ -84,20 +90,28 @@ class FaultMatrixTests: XCTestCase {
       grid.nextHeaders = nextHeaders
       defer { try? FileManager.default.removeItem(at: grid.folder) }
       let leaks = try LeakCheck(
-        self, transport, asking: grid.next, [server, silent, other, redirecting], keptConnections: keptConnections)
+        self, transport, asking: grid.next, [server, silent, other, redirecting] + slow,
+        keptConnections: keptConnections)
+      func row(_ name: String, _ expected: FaultGrid.Expected, at url: URL) -> FaultGrid.Row {
+        .init(name: name, expected: expected, url: url, limits: Self.limits(expected))
+      }
       func run(_ name: String, _ expected: FaultGrid.Expected, at url: URL) throws {
         try grid.run(name, expected, at: url, Self.limits(expected))
         try leaks.check(name)
       }
       let seed = "LOOPBACK_SEED=\(TestServer.Fault.seed)"
-      for fault in faults {
+      for fault in faults where !limited.contains(fault) {
         let name = fault == .resetAtRandomByte ? "\(fault.rawValue) (\(seed))" : fault.rawValue
         try run(name, Self.expected(fault), at: server.url("/\(fault.rawValue)"))
       }
       try run("refused", .failure(.connection), at: gone)
-      try run("never read", .failure(.timeout, saying: "Timeouts.idle"), at: silent.url("/"))
       let secure = try XCTUnwrap(URL(string: "https://127.0.0.1:\(silent.port)/"))
-      try run("silent handshake", .failure(.timeout, saying: "Timeouts.connect"), at: secure)
+      try grid.run(
+        zip(limited, slow).map { row($0.rawValue, Self.expected($0), at: $1.url("/\($0.rawValue)")) } + [
+          row("never read", .failure(.timeout, saying: "Timeouts.idle"), at: silent.url("/")),
+          row("silent handshake", .failure(.timeout, saying: "Timeouts.connect"), at: secure),
+        ])
+      try leaks.check("the time limits")
       try crossOrigins(grid, redirecting, other)
       try leaks.check("redirect to another origin")
       shutDown(transport)
@@ -130,6 +144,7 @@ class FaultMatrixTests: XCTestCase {
   }
 
   func testALostKeptConnectionIsReplaced_ifARetryIsSafe() throws {
+    var started: [(name: String, method: HTTPMethod, cell: FaultGrid.Cell, server: TestServer, end: () -> Void)] = []
     for mode in FaultGrid.Mode.allCases {
       for method in [HTTPMethod.get, .post] {
         // Every connection ends at its second request.
@@ -139,18 +154,27 @@ class FaultMatrixTests: XCTestCase {
         }
         let transport = try makeTransport()
         let grid = try FaultGrid(self, transport, next: server.url("/"))
-        defer { try? FileManager.default.removeItem(at: grid.folder) }
         let first = FaultGrid.Cell(.data, .get, in: grid)
         first.start(server.url("/"), Request.Timeouts())
         try first.check(.answer("ok"), "first")
         let second = FaultGrid.Cell(mode, method, in: grid)
         let limits = method == .get ? Request.Timeouts() : diedUnderAPost.limits
         second.start(server.url("/"), limits)
-        try second.check(method == .get ? .answer("ok") : diedUnderAPost.expected, "\(mode) \(method)")
-        // The lost request and its retry.
-        XCTAssertEqual(server.requestCount, method == .get ? 3 : 2, "\(mode) \(method)")
-        shutDown(transport)
+        started.append(
+          (
+            "\(mode) \(method)", method, second, server,
+            { [self] in
+              shutDown(transport)
+              try? FileManager.default.removeItem(at: grid.folder)
+            }
+          ))
       }
+    }
+    for (name, method, cell, server, end) in started {
+      try cell.check(method == .get ? .answer("ok") : diedUnderAPost.expected, name)
+      // The lost request and its retry.
+      XCTAssertEqual(server.requestCount, method == .get ? 3 : 2, name)
+      end()
     }
   }
 

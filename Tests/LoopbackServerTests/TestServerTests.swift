@@ -183,9 +183,7 @@ final class TestServerTests: XCTestCase {
     XCTAssertEqual(server.openConnectionCount, 1)
     client?.resetAtEnd()
     client = nil
-    let limit = Date(timeIntervalSinceNow: 10)
-    while server.openConnectionCount > 0, Date() < limit { usleep(2000) }
-    XCTAssertEqual(server.openConnectionCount, 0)
+    XCTAssert(holds { server.openConnectionCount == 0 })
   }
 
   private func connectSocket(_ server: TestServer) throws -> RawClient {
@@ -203,11 +201,7 @@ final class TestServerTests: XCTestCase {
       .socket(TestServer.SocketScript(onOpen: Array(repeating: .raw(frame), count: count) + [.end]))
     }
     let client = try connectSocket(server)
-    var sent = -1
-    while waits, sent <= 0 || sent != server.sentByteCount {
-      sent = server.sentByteCount
-      usleep(2000)
-    }
+    if waits { XCTAssert(holds { server.sentByteCount > 0 } && standsStill(reads: 2) { server.sentByteCount }) }
     var received = 0
     while case let piece = client.skip(1 << 16), piece > 0 { received += piece }
     return received

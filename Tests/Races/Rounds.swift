@@ -19,7 +19,7 @@ package func failures(
     var spins = 0
     while arrived.load(ordering: .sequentiallyConsistent) < 2 * count {
       spins += 1
-      if spins % 1000 == 0 { sched_yield() }
+      if spins % 200 == 0 { sched_yield() }
     }
   }
   let done = DispatchSemaphore(value: 0)

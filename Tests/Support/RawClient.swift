@@ -44,13 +44,18 @@ package final class RawClient: Sendable {
 
   /// Reads one head and no further bytes; `nil` if the connection ends earlier.
   package func receiveHead() -> String? {
-    var bytes: [UInt8] = []
-    var byte: UInt8 = 0
-    while !bytes.suffix(4).elementsEqual("\r\n\r\n".utf8) {
-      guard recv(descriptor, &byte, 1, 0) == 1 else { return nil }
-      bytes.append(byte)
+    var head = Data()
+    var buffer = [UInt8](repeating: 0, count: 1 << 14)
+    while true {
+      // The bytes after the head stay in the socket.
+      let seen = recv(descriptor, &buffer, buffer.count, Int32(MSG_PEEK))
+      guard seen > 0 else { return nil }
+      let before = head.count
+      head += buffer.prefix(seen)
+      let end = head.range(of: Data("\r\n\r\n".utf8), in: Swift.max(0, before - 3)..<head.count)?.upperBound
+      guard recv(descriptor, &buffer, (end ?? head.count) - before, 0) > 0 else { return nil }
+      if let end { return String(decoding: head.prefix(end), as: UTF8.self) }
     }
-    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Reads exactly `count` bytes; `nil` if the connection ends earlier.

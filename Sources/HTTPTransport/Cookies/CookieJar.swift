@@ -105,10 +105,7 @@ public final class CookieJar: Sendable {
   }
 
   /// Removes all cookies.
-  public func removeAll() {
-    let all = kept.withLock { exchange(&$0, with: Kept()) }
-    withExtendedLifetime(all) {}
-  }
+  public func removeAll() { kept.release { exchange(&$0, with: Kept()) } }
 
   /// Returns the value of the `Cookie` field for a request to `url`; `nil` without cookies. Cookies with longer paths
   /// come first (RFC 6265 §5.4).

@@ -66,10 +66,9 @@ final class Transmission: Disposable {
 
   /// Cancels the request, unless its head has been delivered: the body then belongs to its reader.
   func dispose() {
-    let (former, sent) = state.withLock { state in
-      ((state.receiver.take(), state.event.take(), exchange(&state.laterEvents, with: [])), state.sent.take())
+    let sent = state.take { state in
+      (state.sent.take(), (state.receiver.take(), state.event.take(), exchange(&state.laterEvents, with: [])))
     }
-    withExtendedLifetime(former) {}  // released outside the lock
     sent?.dispose()
     if !request.isStreamed { countOut() }
   }

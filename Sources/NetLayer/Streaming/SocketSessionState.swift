@@ -73,11 +73,10 @@ final class SocketSessionState: Sendable {
   }
 
   private func change<Result: Sendable>(_ body: @Sendable (inout State) -> Result) -> Result {
-    let (result, before) = state.withLock { state in
+    let result = state.take { state in
       let before = state.step
       return (body(&state), before)
     }
-    withExtendedLifetime(before) {}  // released outside the lock
     changes.onNext(())
     return result
   }

@@ -41,12 +41,11 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
   override func released() {
     // No effect if the stream has terminated before.
     end(.success(()), dropsElements: true)
-    let resumes = state.withLock { exchange(&$0.resumes, with: []) }
-    withExtendedLifetime(resumes) {}  // released outside the lock
+    state.release { exchange(&$0.resumes, with: []) }
   }
 
   private func end(_ result: Result<Void, any Error>, dropsElements: Bool = false) {
-    let (reader, elements) = state.withLock { state -> (Reader?, Queue<Element>) in
+    let reader = state.take { state -> (Reader?, Queue<Element>) in
       guard state.end == nil else { return (nil, Queue()) }
       let reader = state.reader.take()
       // A waiting loop receives the terminal event immediately; later calls return `nil`.
@@ -54,7 +53,6 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
       defer { if dropsElements { state.elements = Queue() } }
       return (reader, state.elements)
     }
-    withExtendedLifetime(elements) {}  // released outside the lock
     reader?.resume(with: result.map { nil })
   }
 
@@ -83,12 +81,11 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
   /// Disposes, so that no element follows, and drops all buffered elements and the error.
   private func cancel() {
     dispose()
-    let (reader, elements) = state.withLock { state -> (Reader?, Queue<Element>) in
+    let reader = state.take { state -> (Reader?, Queue<Element>) in
       state.end = .success(())
       defer { state.elements = Queue() }
       return (state.reader.take(), state.elements)
     }
-    withExtendedLifetime(elements) {}  // released outside the lock
     reader?.resume(returning: nil)
   }
 

@@ -15,10 +15,7 @@ public enum Hooks {
   /// failing thread.
   public static var onUnhandledError: UnhandledErrorHandler {
     get { handler.withLock { $0 } }
-    set {
-      let former = handler.withLock { exchange(&$0, with: newValue) }
-      withExtendedLifetime(former) {}  // released outside the lock
-    }
+    set { handler.release { exchange(&$0, with: newValue) } }
   }
 
   /// The number of live subscriptions in this process, including those made by operators.

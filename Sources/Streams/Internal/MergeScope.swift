@@ -150,10 +150,7 @@ final class MergeBacklog<Element: Sendable>: Sendable {
     for resume in resumes { resume() }
   }
 
-  func dropResumes() {
-    let resumes = state.withLock { exchange(&$0.resumes, with: []) }
-    withExtendedLifetime(resumes) {}  // released outside the lock
-  }
+  func dropResumes() { state.release { exchange(&$0.resumes, with: []) } }
 }
 
 /// The scope of one inner stream.

@@ -102,14 +102,13 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: an atomi
     guard holding.load(ordering: .acquiring) != Holding.released,
       holding.exchange(Holding.released, ordering: .acquiringAndReleasing) == Holding.something
     else { return }
-    let (first, second, rest, tail) = owned.withLock { owned in
+    let (first, second, rest) = owned.take { owned in
       owned.inTail = false
-      return (owned.first.take(), owned.second.take(), owned.rest.take(), owned.tail.take())
+      return ((owned.first.take(), owned.second.take(), owned.rest.take()), owned.tail.take())
     }
     first?.dispose()
     second?.dispose()
     if let rest { for disposable in rest { disposable.dispose() } }
-    withExtendedLifetime(tail) {}  // released outside the lock
   }
 
   /// Disposes `disposable` together with this subscription, or immediately if the subscription has ended (contract, law

@@ -43,10 +43,7 @@ private final class Sample<Element: Sendable>: Sendable {
     self.next = next
   }
 
-  func put(_ element: Element) {
-    // Released outside the lock.
-    _ = state.withLock { exchange(&$0.latest, with: element) }
-  }
+  func put(_ element: Element) { state.release { exchange(&$0.latest, with: element) } }
 
   func tick() {
     guard let element = take() else { return }

@@ -54,8 +54,7 @@ final class WithLatest<First: Sendable, Second: Sendable>: Sendable {
 
   @inlinable
   func receive(second element: Second) {
-    // Released outside the lock.
-    _ = latest.withLock { exchange(&$0, with: element) }
+    latest.release { exchange(&$0, with: element) }
   }
 
   @inlinable

@@ -9,8 +9,5 @@ final class ScheduledItem: Cancelable {
 
   func run() { action.withLock { $0.take() }?() }
 
-  func dispose() {
-    let dropped = action.withLock { $0.take() }
-    withExtendedLifetime(dropped) {}  // released outside the lock
-  }
+  func dispose() { action.release { $0.take() } }
 }

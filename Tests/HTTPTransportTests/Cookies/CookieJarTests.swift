@@ -167,8 +167,8 @@ final class CookieJarTests: XCTestCase {
   func testASiteWithManyDomainsRemovesOnlyItsOwnCookies() throws {
     let jar = CookieJar()
     jar.store(["Set-Cookie": "mine=1"], from: try url("http://other.test/"), at: now)
-    let labels = (0..<60).map { "l\($0)" } + ["attacker", "test"]
-    for depth in 0..<60 {
+    let labels = (0..<31).map { "l\($0)" } + ["attacker", "test"]
+    for depth in 0..<31 {
       let host = labels[depth...].joined(separator: ".")
       for index in 0..<100 { jar.store(["Set-Cookie": "c\(index)=1"], from: try url("http://\(host)/"), at: now) }
     }

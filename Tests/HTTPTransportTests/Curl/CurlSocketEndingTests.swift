@@ -19,8 +19,7 @@ import XCTest
     /// Returns a message handler that blocks the client's reads and writes until the server has closed all connections.
     private static func busy(until server: TestServer) -> @Sendable () -> BodyFlow {
       {
-        let limit = Date(timeIntervalSinceNow: 10)
-        while server.openConnectionCount > 0, Date() < limit { usleep(1000) }
+        _ = holds(within: 10) { server.openConnectionCount == 0 }
         return .continue
       }
     }

@@ -2,6 +2,7 @@
   import Foundation
   import LoopbackServer
   import Streams
+  import TestSupport
   import XCTest
 
   @testable import HTTPTransport
@@ -130,7 +131,7 @@
         defer { own.stop() }
         let transport = try CurlTransport(.init(tls: .init(trust: .file(own.file("ca.pem")))))
         XCTAssertEqual(try outcome(asking(own.url(name)), on: transport).get().status, 200)
-        LeakCheck.wait { (try? self.log(own).contains("ended")) == true }
+        XCTAssert(holds { (try? log(own).contains("ended")) == true }, name)
         let post = try outcome(asking(own.url(name), .post, body: .data(Data("body".utf8))), on: transport)
         XCTAssertEqual(try? post.get().status, 200, "\(name): \(reason(post))")
         XCTAssertEqual(try log(own).count { $0.hasPrefix("processed") }, 2, name)
@@ -248,12 +249,7 @@
       let (upload, sent) = (PendingCall(self), Sent())
       let big = asking(url, .post, body: .data(body))
       _ = transport.send(big, progress: { sent.count = $0.sent }, completion: upload.complete)
-      var before: Int64 = -1
-      LeakCheck.wait {
-        defer { before = sent.count }
-        usleep(300_000)
-        return before > 0 && before == sent.count
-      }
+      XCTAssert(holds { sent.count > 0 } && standsStill { Int(sent.count) })
       return upload
     }
 

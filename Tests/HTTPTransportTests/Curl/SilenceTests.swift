@@ -37,11 +37,18 @@
             }
         ),
       ]
-      for (name, chunks) in responses {
+      let transport = try CurlTransport()
+      let calls = try responses.map { name, chunks in
         let server = try TestServer { _ in .init(body: .raw(chunks)) }
         let request = Request(
           url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(idle), total: .seconds(60)))
-        XCTAssertEqual(try outcome(request, on: CurlTransport()).get().status, 200, name)
+        let pending = PendingCall(self)
+        _ = pending.send(request, on: transport)
+        return (name, server, pending)
+      }
+      for (name, server, pending) in calls {
+        XCTAssertEqual(try pending.outcome().get().status, 200, name)
+        server.stop()
       }
     }
 
@@ -89,20 +96,18 @@
       }
       let transport = try CurlTransport()
       // The loop is blocked for longer than the limit, as in a suspended process. The response arrives in the meantime.
-      for limits in [
-        Request.Timeouts(connect: .seconds(20), idle: .seconds(idle), total: .seconds(60)),
-        .init(connect: .seconds(20), idle: .seconds(60), total: .seconds(idle)),
-      ] {
+      let calls = [
+        ("idle", Request.Timeouts(connect: .seconds(20), idle: .seconds(idle), total: .seconds(60))),
+        ("total", .init(connect: .seconds(20), idle: .seconds(60), total: .seconds(idle))),
+      ].map { limit, timeouts in
         let pending = PendingCall(self)
-        let isBlocked = expectation(description: "blocked")
-        _ = pending.send(Request(url: server.url("/slow"), timeouts: limits), on: transport)
-        let never = DispatchSemaphore(value: 0)
-        _ = transport.send(Request(url: server.url("/fast"))) { _ in
-          isBlocked.fulfill()
-          _ = never.wait(timeout: .now() + 3 * idle)
-        }
-        wait(for: [isBlocked], timeout: 20)
-        XCTAssertEqual(try pending.outcome().get().body, Data("there".utf8))
+        _ = pending.send(Request(url: server.url("/slow"), timeouts: timeouts), on: transport)
+        return (limit, pending)
+      }
+      let never = DispatchSemaphore(value: 0)
+      _ = transport.send(Request(url: server.url("/fast"))) { _ in _ = never.wait(timeout: .now() + 3 * idle) }
+      for (limit, pending) in calls {
+        XCTAssertEqual(try pending.outcome().get().body, Data("there".utf8), "the \(limit) limit")
       }
     }
 
@@ -114,7 +119,7 @@
       for pending in pendingCalls {
         // If more than two handshakes ran in sequence, requests would reach the total limit instead.
         _ = pending.send(
-          Request(url: url, timeouts: .init(connect: .seconds(1), idle: .seconds(20), total: .seconds(3))),
+          Request(url: url, timeouts: .init(connect: .seconds(0.5), idle: .seconds(20), total: .seconds(1.5))),
           on: transport)
       }
       for pending in pendingCalls {

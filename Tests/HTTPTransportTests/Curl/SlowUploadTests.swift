@@ -14,11 +14,11 @@
       let server = try RawServer { connection, _ in
         guard connection.receiveHead() != nil else { return }
         var left = count
-        // 40 KB per second: as soon as the socket buffers are full, libcurl requests the next 64 KB only every 1.6 s.
+        // 80 KB per second: as soon as the socket buffers are full, libcurl requests the next 64 KB only every 0.8 s.
         // The rest is read immediately, because buffered bytes are not reported.
         for _ in 0..<25 {
           left -= connection.skip(Swift.min(left, 4096))
-          usleep(100_000)
+          usleep(50_000)
         }
         while left > 0 {
           let got = connection.skip(left)
@@ -27,17 +27,25 @@
         }
         connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
       }
-      let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(1), total: .seconds(60))
+      let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(0.5), total: .seconds(60))
       let put = Request(method: .put, url: server.url, body: .data(Data(count: count)), timeouts: limits)
       XCTAssertEqual(try outcome(put, on: try CurlTransport()).get().status, 200)
     }
 
     func testAnUploadThatIsNotReadIsIdle() throws {
       let server = try TestServer.silent()
-      for body in [Request.Body.data(Data(count: 16 << 20)), .data(Data(count: 10))] {
+      let transport = try CurlTransport()
+      let calls = [16 << 20, 10].map { size in
         let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(0.4), total: .seconds(60))
-        let put = Request(method: .put, url: server.url("/"), headers: ["Expect": ""], body: body, timeouts: limits)
-        guard case .failure(let error) = try outcome(put, on: try CurlTransport()) else { return XCTFail("no error") }
+        let pending = PendingCall(self)
+        _ = pending.send(
+          Request(
+            method: .put, url: server.url("/"), headers: ["Expect": ""], body: .data(Data(count: size)),
+            timeouts: limits), on: transport)
+        return pending
+      }
+      for pending in calls {
+        guard case .failure(let error) = try pending.outcome() else { return XCTFail("no error") }
         XCTAssertEqual(error.kind, .timeout)
         XCTAssert(error.reason.contains("Timeouts.idle"), error.reason)
         XCTAssertLessThan(try XCTUnwrap(error.metrics).total, .seconds(10))

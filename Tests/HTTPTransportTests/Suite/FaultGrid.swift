@@ -37,19 +37,40 @@ struct FaultGrid {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   }
 
-  /// Sends all six requests concurrently and checks their outcomes, then sends six more that must succeed.
+  /// A fault, its outcome, and the URL and the limits of its requests.
+  struct Row {
+    let name: String
+    let expected: Expected
+    let url: URL
+    let limits: Request.Timeouts
+  }
+
+  /// Runs one row.
   func run(
     _ name: String, _ expected: Expected, at url: URL, _ limits: Request.Timeouts, headers: HTTPHeaders = [:],
     options: Request.Options = Request.Options()
   ) throws {
-    let cells = Self.cells { Cell($0, $1, in: self) }
-    for cell in cells { cell.start(url, limits, headers, options) }
-    for cell in cells { try cell.check(expected, "\(name) \(cell.mode) \(cell.method)") }
+    try run([Row(name: name, expected: expected, url: url, limits: limits)], headers: headers, options: options)
+  }
+
+  /// Sends all six requests of each row concurrently and checks their outcomes, then sends six more that must succeed.
+  func run(_ rows: [Row], headers: HTTPHeaders = [:], options: Request.Options = .init()) throws {
+    let started = rows.map { row in
+      let cells = Self.cells { Cell($0, $1, in: self) }
+      for cell in cells { cell.start(row.url, row.limits, headers, options) }
+      return (row, cells)
+    }
+    for (row, cells) in started {
+      for cell in cells { try cell.check(row.expected, "\(row.name) \(cell.mode) \(cell.method)") }
+    }
+    let name = rows.map(\.name).joined(separator: ", ")
     let later = Self.cells { Cell($0, $1, in: self) }
     for cell in later { cell.start(next, Request.Timeouts(), nextHeaders) }
     for cell in later { try cell.check(.answer("ok"), "after \(name): \(cell.mode) \(cell.method)") }
     // Checked only now, because a second completion may arrive late.
-    for cell in cells { XCTAssertEqual(cell.ends, 1, "\(name) \(cell.mode) \(cell.method)") }
+    for (row, cells) in started {
+      for cell in cells { XCTAssertEqual(cell.ends, 1, "\(row.name) \(cell.mode) \(cell.method)") }
+    }
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), [], name)
   }
 

@@ -2,6 +2,7 @@ import Foundation
 import LoopbackServer
 import NetLayer
 import Streams
+import TestSupport
 import XCTest
 
 @testable import HTTPTransport
@@ -60,7 +61,7 @@ final class LeakCheck {
       for _ in 0..<40 where spare() < 0 {
         guard let transport = transport as? CurlTransport else { break }
         _ = try transport.held(test, asking: url)
-        if spare() < 0 { usleep(50_000) }
+        _ = holds(within: 0.05) { spare() >= 0 }
       }
     #endif
     // A Dispatch worker started by the transport's thread inherits the thread's name until it runs and sets its own.
@@ -78,11 +79,7 @@ final class LeakCheck {
 
   /// Waits until `condition` holds, which a server may detect slightly later than its client. The caller asserts the
   /// condition.
-  static func wait(until condition: @escaping () -> Bool) {
-    if condition() { return }
-    let met = XCTNSPredicateExpectation(predicate: NSPredicate { _, _ in condition() }, object: nil)
-    _ = XCTWaiter().wait(for: [met], timeout: 20)
-  }
+  static func wait(until condition: () -> Bool) { _ = holds(condition) }
 }
 
 #if canImport(CLibcurl)

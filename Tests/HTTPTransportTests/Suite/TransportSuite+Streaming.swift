@@ -2,6 +2,7 @@ import Foundation
 import LoopbackServer
 import NetLayer
 import Streams
+import TestSupport
 import XCTest
 
 @testable import HTTPTransport
@@ -70,7 +71,7 @@ extension TransportSuite {
     let pending = PendingStream(self) { _ in .pause }
     let control = pending.start(Request(url: server.url("/")), on: transport)
     wait(until: "the first chunk has come") { pending.chunks == 1 }
-    waitForStandstill { server.sentByteCount }
+    XCTAssert(standsStill { server.sentByteCount })
     XCTAssertEqual(pending.chunks, 1)
     let sent = server.sentByteCount
     // More than the buffers of two sockets on Linux hold.
@@ -228,19 +229,6 @@ extension TransportSuite {
     request.destination = folder.appending(path: "no/such/folder/file")
     try failure(request, .file)
     try assertStillServes()
-  }
-
-  /// Waits until `value` has been the same in ten consecutive reads.
-  private func waitForStandstill(_ value: @escaping @Sendable () -> Int) {
-    let last = Locked((value: -1, times: 0))
-    wait(until: "nothing moves any more") {
-      let now = value()
-      usleep(20_000)
-      return last.withLock { last in
-        last = now == last.value ? (now, last.times + 1) : (now, 0)
-        return last.times >= 10
-      }
-    }
   }
 }
 

@@ -3,6 +3,7 @@ import LoopbackServer
 import NetLayer
 import Streams
 import Synchronization
+import TestSupport
 import XCTest
 
 @testable import HTTPTransport
@@ -85,11 +86,8 @@ class TransportSuite: XCTestCase {
   }
 
   /// Waits until `condition` holds, because the server sees some events slightly later than the client.
-  func wait(until what: String, _ condition: @escaping @Sendable () -> Bool) {
-    let met = XCTNSPredicateExpectation(
-      predicate: NSPredicate { _, _ in condition() }, object: nil)
-    met.expectationDescription = what
-    wait(for: [met], timeout: 20)
+  func wait(until what: String, _ condition: () -> Bool) {
+    XCTAssert(holds(condition), "waited in vain until \(what)")
   }
 
   /// Creates a file with `content` in the temporary directory, which is removed after the test.

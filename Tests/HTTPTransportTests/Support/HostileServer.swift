@@ -2,32 +2,20 @@ import Foundation
 import TestSupport
 import XCTest
 
-/// The servers of `Tests/Interop/hostile.py`, or of another script in that folder, with newly created certificates.
+/// The servers of `Tests/Interop/hostile.py`, or of another script in that folder, with certificates that
+/// the process has created.
 final class HostileServer {
   let folder: URL
   private let ports: [String: Int]
   private let process = Process()
   private let input = Pipe()
 
+  /// The folder with the certificates of all servers. The process removes it at its end.
+  private static let certificates = Result { try makeCertificates() }
+
   /// - Throws: `XCTSkip` if openssl, Python or a module that the script imports is missing.
   init(_ name: String = "hostile.py", python: String = "python3") throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "hostile-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let subject = "subjectAltName=IP:127.0.0.1,DNS:localhost"
-    try Self.run(
-      "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=ca", "-days", "2", "-keyout", "ca.key",
-      "-out", "ca.pem", in: folder)
-    for name in ["good", "encrypted"] {
-      let protection = name == "good" ? ["-nodes"] : ["-passout", "pass:secret"]
-      try Self.run(
-        ["openssl", "req", "-new", "-newkey", "rsa:2048"] + protection + [
-          "-subj", "/CN=\(name)", "-addext", subject, "-keyout", "\(name).key", "-out", "\(name).csr",
-        ], in: folder)
-      try Self.run(
-        "openssl", "x509", "-req", "-in", "\(name).csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
-        "-days", "2",
-        "-copy_extensions", "copy", "-out", "\(name).pem", in: folder)
-    }
+    folder = try Self.certificates.get()
     let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Interop/\(name)")
     let output = Pipe()
     process.executableURL = URL(filePath: "/usr/bin/env")
@@ -49,7 +37,6 @@ final class HostileServer {
   func stop() {
     try? input.fileHandleForWriting.close()
     process.waitUntilExit()
-    try? FileManager.default.removeItem(at: folder)
   }
 
   func file(_ name: String) -> URL { folder.appending(path: name) }
@@ -61,7 +48,30 @@ final class HostileServer {
     return try XCTUnwrap(URL(string: "\(name == "log" ? "http" : "https")://127.0.0.1:\(port)/"))
   }
 
-  private static func run(_ command: String..., in folder: URL) throws { try run(command, in: folder) }
+  private static func makeCertificates() throws -> URL {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "hostile-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+    let subject = "subjectAltName=IP:127.0.0.1,DNS:localhost"
+    try run(
+      ["openssl", "req", "-x509"] + key + [
+        "-nodes", "-subj", "/CN=ca", "-days", "2", "-keyout", "ca.key", "-out", "ca.pem",
+      ], in: folder)
+    for name in ["good", "encrypted"] {
+      let protection = name == "good" ? ["-nodes"] : ["-passout", "pass:secret"]
+      try run(
+        ["openssl", "req", "-new"] + key + protection + [
+          "-subj", "/CN=\(name)", "-addext", subject, "-keyout", "\(name).key", "-out", "\(name).csr",
+        ], in: folder)
+      try run(
+        [
+          "openssl", "x509", "-req", "-in", "\(name).csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
+          "-days", "2", "-copy_extensions", "copy", "-out", "\(name).pem",
+        ], in: folder)
+    }
+    atexit { if let folder = try? HostileServer.certificates.get() { try? FileManager.default.removeItem(at: folder) } }
+    return folder
+  }
 
   private static func run(_ command: [String], in folder: URL) throws {
     let process = Process()

@@ -62,7 +62,7 @@ final class RawServer: Sendable {
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let result = withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        bind(listener, address, length) == 0 && listen(listener, 16) == 0
+        bind(listener, address, length) == 0 && listen(listener, 128) == 0
           && getsockname(listener, address, &length) == 0
       }
     }
@@ -84,7 +84,7 @@ final class RawServer: Sendable {
         bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
       }
     }
-    guard result == 0, listen(listener, 16) == 0 else { throw POSIXError(.EADDRINUSE) }
+    guard result == 0, listen(listener, 128) == 0 else { throw POSIXError(.EADDRINUSE) }
     return listener
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import XCTest
 
 extension XCTestCase {
@@ -6,11 +7,7 @@ extension XCTestCase {
   func until(
     _ seconds: Double = 10, file: StaticString = #filePath, line: UInt = #line, _ condition: () -> Bool
   ) {
-    let limit = Date(timeIntervalSinceNow: seconds)
-    while !condition() {
-      guard Date() < limit else { return XCTFail("waited in vain", file: file, line: line) }
-      usleep(2000)
-    }
+    if !holds(within: seconds, condition) { XCTFail("waited in vain", file: file, line: line) }
   }
 
   /// Creates a folder for Unix domain sockets, whose paths must be short, and removes it at the end of the test.

@@ -103,6 +103,10 @@ final class DifferentialTests: XCTestCase {
 
   private func each(_ count: Int, seed: UInt64, _ body: (inout Generator) -> Void) {
     var generator = Generator(seed: seed)
+    // A quarter in debug builds. `.ci/full` also runs the tests of the release build.
+    #if DEBUG
+      let count = count / 4
+    #endif
     for _ in 0..<count { body(&generator) }
     XCTAssertEqual(differences, 0)
   }

@@ -13,7 +13,7 @@
     /// The size of the decoded bodies: just below the default limit, and less in debug builds, which take ten times as
     /// long.
     #if DEBUG
-      private static let size = 4 << 20
+      private static let size = 2 << 20
     #else
       private static let size = 32 << 20 - 64
     #endif

@@ -48,7 +48,7 @@ final class DisposingLawsTests: StreamsTestCase {
   }
 
   func test_law09_aResourceThatIsReturnedWhileTheStreamCompletesIsDisposed() {
-    let rounds = 20_000
+    let rounds = 5000
     let observer = Locked<AnyObserver<Int>?>(nil)
     let disposals = Atomic<Int>(0)
     onThreads(2) { thread in
@@ -59,10 +59,13 @@ final class DisposingLawsTests: StreamsTestCase {
             return Disposables.create { disposals.wrappingAdd(1, ordering: .relaxed) }
           }
           .subscribe()
-          while disposals.load(ordering: .relaxed) < round, observer.withLock({ $0 != nil }) {}
+          while disposals.load(ordering: .relaxed) < round, observer.withLock({ $0 != nil }) { sched_yield() }
         } else {
           var taken: AnyObserver<Int>?
-          while taken == nil { taken = observer.withLock { $0.take() } }
+          while taken == nil {
+            sched_yield()
+            taken = observer.withLock { $0.take() }
+          }
           taken?.onCompleted()
         }
       }

@@ -52,7 +52,7 @@ final class HandOverTests: StreamsTestCase {
   func test_law02_drain() {
     let round = Round<AnyObserver<Int>>()
     let failures = failures(
-      inRounds: 40_000,
+      inRounds: 15_000,
       prepare: {
         let observer = Held<AnyObserver<Int>>()
         let counter = Counter()
@@ -95,7 +95,7 @@ final class HandOverTests: StreamsTestCase {
       let before = makeSubject() is BehaviorSubject<Int> ? 1 : 0
       let round = Round<any SubjectType<Int>>()
       let failures = failures(
-        inRounds: 20_000,
+        inRounds: 10_000,
         prepare: {
           let subject = makeSubject()
           round.begin(subject, subject.asObservable())
@@ -117,7 +117,7 @@ final class HandOverTests: StreamsTestCase {
       let late = Locked<[Int]>([])
       let subscriptions = (SerialDisposable(), SerialDisposable())
       let failures = failures(
-        inRounds: 15_000,
+        inRounds: 10_000,
         prepare: {
           let new = makeSubject()
           early.withLock { $0.removeAll(keepingCapacity: true) }
@@ -150,7 +150,7 @@ final class HandOverTests: StreamsTestCase {
     let round = Round<PublishSubject<Int>>()
     let leaving = SerialDisposable()
     let failures = failures(
-      inRounds: 40_000,
+      inRounds: 15_000,
       prepare: {
         let subject = PublishSubject<Int>()
         leaving.disposable = subject.subscribe()
@@ -171,7 +171,7 @@ final class HandOverTests: StreamsTestCase {
     for limit in [1, 2, 3] {
       let round = Round<Subjects>()
       let failures = failures(
-        inRounds: 30_000,
+        inRounds: 10_000,
         prepare: {
           let (outer, inner) = (PublishSubject<Observable<Int>>(), PublishSubject<Int>())
           round.begin((outer, inner), outer.merge(maxConcurrent: limit == 3 ? .max : limit))

@@ -45,7 +45,7 @@ final class SharingLawsTests: StreamsTestCase {
     let violations = Log<String>()
     onThreads(3) { _ in
       var last = 0
-      for _ in 0..<40_000 where violations.count == 0 {
+      for _ in 0..<15_000 where violations.count == 0 {
         let received = Log<Int>()
         let ended = Log<Bool>()
         _ = shared.subscribe(onNext: { received.add($0) }, onCompleted: { ended.add(true) })

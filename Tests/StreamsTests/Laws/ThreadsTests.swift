@@ -68,7 +68,7 @@ final class ThreadsTests: StreamsTestCase {
 
   func test_law02_eventsOfEightThreadsNeitherGetLostNorOverlap() {
     for pipeline in Self.pipelines() {
-      for _ in 0..<100 {
+      for _ in 0..<40 {
         let (stream, send, end) = pipeline.make()
         let referee = Referee<Int>()
         let subscription = referee.watch(stream)
@@ -87,7 +87,7 @@ final class ThreadsTests: StreamsTestCase {
 
   func test_law04_disposeRacingWithEightThreadsStopsEverything() {
     for pipeline in Self.pipelines() {
-      for _ in 0..<100 {
+      for _ in 0..<40 {
         let (stream, send, end) = pipeline.make()
         let referee = Referee<Int>()
         let subscription = referee.watch(stream)

@@ -2,6 +2,7 @@ import Foundation
 import Streams
 import StreamsTesting
 import Synchronization
+import TestSupport
 import XCTest
 
 /// A test case that asserts after each test that no subscription is left alive (contract, law 28).

@@ -19,7 +19,7 @@ extension ResponseCache {
 
   func put(_ entry: CacheEntry, _ key: String, of base: String, since mark: UInt64) {
     let cost = entry.cost
-    let gone = memory.withLock { memory -> [(key: String, value: CacheEntry)] in
+    memory.release { memory -> [(key: String, value: CacheEntry)] in
       guard memory.lastRemoval(of: [base] + entry.tags) <= mark else { return [] }
       memory.changes += 1
       if disk != nil, let name = DiskStore.Name(key: key) {
@@ -31,7 +31,6 @@ extension ResponseCache {
       }
       return memory.entries.insert(entry, for: key, cost: cost)
     }
-    withExtendedLifetime(gone) {}  // released outside the lock
   }
 
   /// Writes the file. Only the bookkeeping runs on the lookup queue, so lookups don't wait for the disk.
@@ -53,10 +52,9 @@ extension ResponseCache {
   func release(_ cost: Int) { memory.withLock { $0.waiting -= cost } }
 
   private func insert(_ entry: CacheEntry, _ key: String, if isWanted: (inout Memory) -> Bool) {
-    let gone = memory.withLock { memory -> [(key: String, value: CacheEntry)] in
+    memory.release { memory -> [(key: String, value: CacheEntry)] in
       guard isWanted(&memory) else { return [] }
       return memory.entries.insert(entry, for: key, cost: entry.cost)
     }
-    withExtendedLifetime(gone) {}  // released outside the lock
   }
 }

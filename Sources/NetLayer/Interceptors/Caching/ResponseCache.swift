@@ -79,7 +79,7 @@ public final class ResponseCache: Sendable {
 
   /// Removes all entries, for example when a user signs out.
   public func removeAll() {
-    let gone = memory.withLock { memory in
+    memory.release { memory in
       memory.changes += 1
       memory.removedBefore = memory.changes
       memory.removals = LeastRecentlyUsed(limit: 1000)
@@ -88,7 +88,6 @@ public final class ResponseCache: Sendable {
       onDisk { $0.removeAll() }
       return gone
     }
-    withExtendedLifetime(gone) {}  // released outside the lock
   }
 
   /// Removes every entry whose URL is `url` or below its path, for all users and with any key.
@@ -153,25 +152,23 @@ extension ResponseCache {
 
   /// Removes all responses of `key`, including all variants.
   func remove(_ key: String) {
-    let gone = memory.withLock { memory in
+    memory.release { memory in
       memory.noteRemoval(of: key)
       // Called under the lock, so that a lookup that knows of the removal can't run before the removal.
       onDisk { disk in DiskStore.Name(key: key).map(disk.remove) }
       return memory.entries.remove(key)
     }
-    withExtendedLifetime(gone) {}  // released outside the lock
   }
 
   /// Removes all responses of `url`, for any user and key (RFC 9111 §4.4).
   func removeAll(of url: URL) { remove(tag: CacheTags.exact(url)) }
 
   private func remove(tag: String) {
-    let gone = memory.withLock { memory in
+    memory.release { memory in
       memory.noteRemoval(of: tag)
       onDisk { $0.remove(tag: tag) }
       return memory.entries.remove { $0.tags.contains(tag) }
     }
-    withExtendedLifetime(gone) {}  // released outside the lock
   }
 
   /// Marks `entry`, the response of `key` to a request with the fields `headers`, as stale because it could not be

@@ -86,12 +86,11 @@ public final class CoalescingInterceptor: Interceptor {
     let origin = Origin(request.url)
     let forget: @Sendable () -> Void = { [weak self] in
       guard let self else { return }
-      let stale = sharedRequests.withLock { sharedRequests in
+      sharedRequests.release { sharedRequests in
         let stale = sharedRequests.filter { Origin($0.url) == origin }
         sharedRequests.subtract(stale)
         return stale
       }
-      withExtendedLifetime(stale) {}  // released outside the lock
     }
     return exchanges.do(onNext: { _ in forget() }, onError: { _ in forget() }, onDispose: forget)
   }
@@ -111,13 +110,12 @@ public final class CoalescingInterceptor: Interceptor {
   private func answered(_ shared: SharedRequest, _ response: Response) -> [Member] {
     // A provisional response of a cache is not the final one.
     if response.cached?.isProvisional == true { return sharedRequests.withLock { _ in shared.members } }
-    let (members, former, begins) = sharedRequests.withLock { sharedRequests in
+    let (members, begins) = sharedRequests.take { sharedRequests in
       let former = shared.answer
       let isKept = window > .zero && Self.index(of: shared, in: sharedRequests) != nil
       if isKept { shared.answer = response } else { Self.forget(shared, &sharedRequests) }
-      return (shared.members, former, isKept && former == nil)
+      return ((shared.members, isKept && former == nil), former)
     }
-    withExtendedLifetime(former) {}  // released outside the lock
     if begins {
       _ = shared.clock.scheduleRelative(window) { [weak self] in
         self?.sharedRequests.withLock { Self.forget(shared, &$0) }
@@ -135,14 +133,13 @@ public final class CoalescingInterceptor: Interceptor {
   }
 
   private func leave(_ member: Member) {
-    let (shared, scope) = sharedRequests.withLock { sharedRequests -> (SharedRequest?, HandlerScope?) in
+    let scope = sharedRequests.take { sharedRequests -> (HandlerScope?, SharedRequest?) in
       guard let shared = member.shared.take() else { return (nil, nil) }
       shared.members.removeAll { $0 === member }
-      guard shared.members.isEmpty else { return (shared, nil) }
+      guard shared.members.isEmpty else { return (nil, shared) }
       if shared.answer == nil { Self.forget(shared, &sharedRequests) }
-      return (shared, shared.scope)
+      return (shared.scope, shared)
     }
-    withExtendedLifetime(shared) {}  // released outside the lock
     scope?.dispose()
   }
 

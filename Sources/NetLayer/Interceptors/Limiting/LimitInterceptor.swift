@@ -164,7 +164,7 @@ public final class LimitInterceptor: Interceptor {
   }
 
   private func leave(_ waiting: Waiting, isOver: Bool = false) {
-    let (hasLeft, former) = state.withLock { state -> (Bool, (Call, Sink<Response>)?) in
+    let hasLeft = state.take { state -> (Bool, (Call, Sink<Response>)?) in
       let stage = waiting.stage
       guard stage != .over, isOver || stage != .streaming else { return (false, nil) }
       waiting.stage = .over
@@ -175,7 +175,6 @@ public final class LimitInterceptor: Interceptor {
       }
       return (true, waiting.call.take())
     }
-    withExtendedLifetime(former) {}  // released outside the lock
     if hasLeft { startWhatMay(waiting.clock) }
   }
 

@@ -16,7 +16,7 @@ final class CacheCrashTests: XCTestCase {
 
   func test_killedProcess_leavesOnlyCompleteEntries() throws {
     guard Self.environment["NETLAYER_CACHE_CHILD"] == nil else { throw XCTSkip("this is the process that is killed") }
-    let kills = Self.environment["NETLAYER_CACHE_KILLS"].flatMap(Int.init) ?? 20
+    let kills = Self.environment["NETLAYER_CACHE_KILLS"].flatMap(Int.init) ?? 6
     let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "crash-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: directory) }
     var (found, leftovers) = (0, 0)

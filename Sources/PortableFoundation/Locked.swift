@@ -3,9 +3,6 @@ import Synchronization
 #if compiler(>=6.2)
   /// State guarded by a mutex; the only lock type of this package.
   ///
-  /// Values removed from the state are released outside the lock with `withExtendedLifetime`, not with `_ =`: the
-  /// optimizer may move a final release into the critical section, and a `deinit` may run user code.
-  ///
   /// In debug builds, an atomic also orders the critical sections. On Linux the contended path of `Mutex` runs in the
   /// kernel, where Thread Sanitizer cannot see it and would report false races. Compilers before 6.3 reject the closure
   /// that this requires.
@@ -36,6 +33,24 @@ import Synchronization
         try mutex.withLock(body)
       #endif
     }
+
+    /// Runs `body` like `withLock`, and releases the second value, which it has removed from the state, outside the lock.
+    @inlinable
+    package borrowing func take<Result, Removed>(
+      _ body: (inout sending Value) -> sending (Result, Removed)
+    ) -> sending Result {
+      let (result, removed) = withLock(body)
+      // Not `_ =`: the optimizer may move a final release into the critical section, and a `deinit` may run user code.
+      withExtendedLifetime(removed) {}
+      return result
+    }
+
+    /// Releases what `body` removes from the state outside the lock.
+    @inlinable
+    package borrowing func release<Removed>(_ body: (inout sending Value) -> sending Removed) {
+      let removed = withLock(body)
+      withExtendedLifetime(removed) {}
+    }
   }
 #else
   /// The same lock for Swift before 6.2, which rejects correct `sending` closures and crashes on a generic mutex in a structure.
@@ -56,6 +71,21 @@ import Synchronization
       mutex._unsafeLock()
       defer { mutex._unsafeUnlock() }
       return try body(&value)
+    }
+
+    /// Runs `body` like `withLock`, and releases the second value, which it has removed from the state, outside the lock.
+    @inlinable
+    package func take<Result, Removed>(_ body: (inout Value) -> (Result, Removed)) -> Result {
+      let (result, removed) = withLock(body)
+      withExtendedLifetime(removed) {}
+      return result
+    }
+
+    /// Releases what `body` removes from the state outside the lock.
+    @inlinable
+    package func release<Removed>(_ body: (inout Value) -> Removed) {
+      let removed = withLock(body)
+      withExtendedLifetime(removed) {}
     }
   }
 #endif
