@@ -22,8 +22,8 @@
 
   /// The translation of libcurl's error codes to `NetworkError`s (libcurl-errors(3)).
   enum CurlFailure {
-    static func error(_ code: Int32, handle: CurlHandle, transfer: some CurlOperation) -> NetworkError {
-      let underlying = CurlError(code: Int(code), text: handle.errorMessage(code))
+    static func error(_ code: CURLcode, handle: CurlHandle, transfer: some CurlOperation) -> NetworkError {
+      let underlying = CurlError(code: Int(code.rawValue), text: handle.errorMessage(code))
       let host = transfer.hostAndPort
       let said = "\(host): \(underlying.text)"
       func make(_ kind: NetworkError.Kind, _ reason: String) -> NetworkError {
@@ -43,23 +43,26 @@
       let proxy = handle.proxyPlace
       switch code {
       // Code 7 since libcurl 8.15.
-      case _ where [7, 56].contains(code) && tunnelStatus(handle) > 0 && !(200..<300).contains(tunnelStatus(handle)):
+      case _
+      where [CURLE_COULDNT_CONNECT, CURLE_RECV_ERROR].contains(code) && tunnelStatus(handle) > 0
+        && !(200..<300).contains(tunnelStatus(handle)):
         return make(
           .connection,
           "the proxy \(proxy ?? "") responded to CONNECT to \(host) with \(tunnelStatus(handle)); check "
             + "Configuration.proxy, including its user and password")
-      case 8 where handle.answer.status > 0:
+      case CURLE_WEIRD_SERVER_REPLY where handle.answer.status > 0:
         return make(
           .connection, "the response header from \(host) is not valid: \(underlying.text); check the server")
-      case 1 where !underlying.text.contains("not supported or disabled"), 8:
+      case CURLE_UNSUPPORTED_PROTOCOL where !underlying.text.contains("not supported or disabled"),
+        CURLE_WEIRD_SERVER_REPLY:
         return make(.connection, "\(host) did not respond with HTTP: \(underlying.text); check the port")
-      case 1, 3:
+      case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT:
         return make(.invalidRequest, "libcurl rejected the URL \(transfer.currentURL): \(underlying.text)")
-      case 6:
+      case CURLE_COULDNT_RESOLVE_HOST:
         return make(
           .unknownHost,
           "the host \(transfer.currentRequest.url.host ?? "") can't be resolved; check its spelling and the network")
-      case 7:
+      case CURLE_COULDNT_CONNECT:
         if let limit = systemLimit(handle) { return make(.connection, "could not connect to \(said): \(limit)") }
         if let address = handle.address {
           return make(
@@ -74,74 +77,85 @@
               + "Configuration.proxy, and that a proxy is listening there")
         }
         return make(.connection, "could not connect to \(said); check that a server is listening there")
-      case 18 where handle.answer.status >= 200:
+      case CURLE_PARTIAL_FILE where handle.answer.status >= 200:
         return make(.connection, cutShort(host, handle))
-      case 28:
+      case CURLE_OPERATION_TIMEDOUT:
         return connectTimeout(transfer, underlying)
-      case _ where [27, 100].contains(code) && !handle.answer.isHeadComplete && handle.answer.status > 0:
+      case _
+      where [CURLE_OUT_OF_MEMORY, CURLE_TOO_LARGE].contains(code) && !handle.answer.isHeadComplete
+        && handle.answer.status > 0:
         return make(
           .connection,
           "the response header from \(host) has a line longer than libcurl's limit of 100 KB, or is too "
             + "large in total; check the server")
-      case 27:
+      case CURLE_OUT_OF_MEMORY:
         return make(
           .connection,
           "libcurl has too little memory for the request to \(host), or the request header is too large; move "
             + "large values into the body")
       // GnuTLS reports a reset that it reads as 56.
-      case _ where (code == 35 && isHangUp(underlying.text)) || (code == 56 && isInHandshake(transfer, handle)):
+      case _
+      where (code == CURLE_SSL_CONNECT_ERROR && isHangUp(underlying.text))
+        || (code == CURLE_RECV_ERROR && isInHandshake(transfer, handle)):
         // Not a verdict about a certificate: a server or balancer that restarts closes connections like this.
         return make(
           .connection,
           "\(proxy.map { "the proxy \($0) or " } ?? "")\(host) closed the connection during the TLS "
             + "handshake (\(underlying.text)); check that the port uses TLS, and what the server requires")
-      case _ where code == 58 || ([35, 43].contains(code) && underlying.text.contains("key file")):
+      case _
+      where code == CURLE_SSL_CERTPROBLEM
+        || ([CURLE_SSL_CONNECT_ERROR, CURLE_BAD_FUNCTION_ARGUMENT].contains(code)
+          && underlying.text.contains("key file")):
         return make(
           .tls,
           "the client certificate or key can't be used for \(host): \(underlying.text); check the files and the "
             + "password of TLSOptions.identity")
-      case 77:
+      case CURLE_SSL_CACERT_BADFILE:
         return make(
           .tls,
           "the certificates of the CAs can't be read: \(underlying.text); check TLSOptions.trust, or install the system's CAs "
             + "(Debian: ca-certificates)")
-      case 35, 51, 53, 54, 59, 60, 64, 66, 80, 82, 83, 90, 91, 98:
+      case CURLE_SSL_CONNECT_ERROR, CURLE_OBSOLETE51, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
+        CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION, CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_INITFAILED,
+        CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+        CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
         let isProxys = handle.connectedAt == nil && handle.isSecureProxy && tunnelStatus(handle) <= 0
         let target = isProxys ? "the proxy \(proxy ?? "") for \(host)" : host
         return make(
           .tls,
           "the TLS handshake with \(target) failed: \(underlying.text); check the certificate of the "
             + "\(isProxys ? "proxy" : "server"), or trust its CA with TLSOptions.trust")
-      case 56 where isCertificateDemand(underlying.text):
+      case CURLE_RECV_ERROR where isCertificateDemand(underlying.text):
         return make(
           .tls,
           "\(host) requires a client certificate or does not accept it: \(underlying.text); set one in TLSOptions.identity"
         )
-      case 65:
+      case CURLE_SEND_FAIL_REWIND:
         return make(
           .connection,
           "\(host) requested the body again, which can be sent only once; use a repeatable BodyStream")
-      case 5: return make(.unknownHost, "the proxy's host can't be resolved; check Configuration.proxy")
-      case 97: return make(.connection, "the proxy \(proxy ?? "") rejected \(said); check Configuration.proxy")
-      case 18, 52:
+      case CURLE_COULDNT_RESOLVE_PROXY:
+        return make(.unknownHost, "the proxy's host can't be resolved; check Configuration.proxy")
+      case CURLE_PROXY: return make(.connection, "the proxy \(proxy ?? "") rejected \(said); check Configuration.proxy")
+      case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING:
         return make(.connection, "\(host) closed the connection without a response; \(remedy(transfer, handle))")
-      case 16, 92:
-        return make(.connection, "HTTP/2 error with \(said) (libcurl error \(code)); try again")
-      case 55, 56:
+      case CURLE_HTTP2, CURLE_HTTP2_STREAM:
+        return make(.connection, "HTTP/2 error with \(said) (libcurl error \(code.rawValue)); try again")
+      case CURLE_SEND_ERROR, CURLE_RECV_ERROR:
         return make(
           .connection,
           handle.answer.status >= 200
             ? "the connection was lost: \(cutShort(host, handle, underlying.text))"
             : "the connection to \(host) was lost before the response (\(underlying.text)); \(remedy(transfer, handle))"
         )
-      case 96:
+      case CURLE_QUIC_CONNECT_ERROR:
         return make(
           .connection,
           "could not connect with HTTP/3 to \(said); check that the server supports HTTP/3 on that UDP port, or use "
             + "HTTPVersion.automatic")
-      case 61:
+      case CURLE_BAD_CONTENT_ENCODING:
         return make(.connection, "the body from \(host) does not match its Content-Encoding; check the server")
-      default: return make(.connection, "the request failed: \(said) (libcurl error \(code))")
+      default: return make(.connection, "the request failed: \(said) (libcurl error \(code.rawValue))")
       }
     }
 
@@ -184,7 +198,7 @@
     }
 
     /// Returns the reason that a request on a lost connection fails with.
-    static func lost(_ handle: CurlHandle, _ code: Int32, _ obstacle: String) -> String {
+    static func lost(_ handle: CurlHandle, _ code: CURLcode, _ obstacle: String) -> String {
       // libcurl's text for a second start only says that this package has prevented it.
       let cause = handle.wasToStartAgain || handle.attempt.isRefused ? "" : " (\(handle.errorMessage(code)))"
       let isKept = handle.wasOnKeptConnection && handle.transfer?.mayMultiplex == false
@@ -228,7 +242,7 @@
     }
 
     /// Returns the error for a setting that libcurl does not accept, so that nothing may be sent.
-    static func rejected(_ setting: String, _ kind: NetworkError.Kind, _ code: Int32) -> NetworkError {
+    static func rejected(_ setting: String, _ kind: NetworkError.Kind, _ code: CURLcode) -> NetworkError {
       let text = ccurl_easy_strerror(code).map { String(cString: $0) } ?? "unknown"
       let library = CurlLibrary.capabilities.map { "\($0.version) with \($0.tls ?? "no TLS")" } ?? "?"
       let remedy =
@@ -236,12 +250,12 @@
         ? "remove it, or install a libcurl with OpenSSL (Debian: libcurl4)" : "check its value and its length"
       return NetworkError(
         kind: kind, reason: "libcurl \(library) does not accept \(setting) (\(text)), so nothing was sent; \(remedy)",
-        underlying: CurlError(code: Int(code), text: text))
+        underlying: CurlError(code: Int(code.rawValue), text: text))
     }
 
     /// Returns whether `code` means that this libcurl was built without an option: CURLE_NOT_BUILT_IN,
     /// CURLE_UNKNOWN_OPTION.
-    static func isUnknownOption(_ code: Int32) -> Bool { code == 4 || code == 48 }
+    static func isUnknownOption(_ code: CURLcode) -> Bool { code == CURLE_NOT_BUILT_IN || code == CURLE_UNKNOWN_OPTION }
 
     static func outOfMemory(_ transfer: some CurlOperation) -> NetworkError {
       NetworkError(
@@ -250,12 +264,12 @@
 
     /// The status of a proxy's response to CONNECT; 0 without a tunnel.
     private static func tunnelStatus(_ handle: CurlHandle) -> Int {
-      ccurl_easy_get_long(handle.easy, Int32(CCURL_CONNECT_STATUS))
+      ccurl_easy_get_long(handle.easy, CURLINFO_HTTP_CONNECTCODE)
     }
 
     private static func cutShort(_ host: String, _ handle: CurlHandle, _ cause: String? = nil) -> String {
-      let received = ccurl_easy_get_int64(handle.easy, Int32(CCURL_SIZE_DOWNLOAD))
-      let expected = ccurl_easy_get_int64(handle.easy, Int32(CCURL_CONTENT_LENGTH_DOWNLOAD))
+      let received = ccurl_easy_get_int64(handle.easy, CURLINFO_SIZE_DOWNLOAD_T)
+      let expected = ccurl_easy_get_int64(handle.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
       let whole = expected >= 0 ? "of \(expected) bytes" : "bytes of unknown length"
       let reason = cause.map { " (\($0))" } ?? ""
       return "the body from \(host) is incomplete: received \(Swift.max(0, received)) \(whole)\(reason); try again"
