@@ -11,6 +11,7 @@
 
 #include "CCoding.h"
 #include "CDeflate.h"
+#include "CLibcurlConstants.h"
 
 // The data of curl_version_info. Strings live as long as the process; NULL if unknown.
 typedef struct {
@@ -22,49 +23,9 @@ typedef struct {
   const char *ca_directory;
 } ccurl_info;
 
-enum { CCURL_FEATURE_HTTP2 = 1 << 16, CCURL_FEATURE_HTTP3 = 1 << 25 };
-
 // Loads and initializes libcurl once. Returns NULL, or the reason why it can't be used. Thread-safe.
 const char *ccurl_load(void);
 ccurl_info ccurl_get_info(void);
-
-// Options (CURLOPT_*): 0 + n long, 10000 + n pointer, 20000 + n function, 30000 + n 64-bit.
-enum {
-  CCURL_WRITEDATA = 10001, CCURL_URL = 10002, CCURL_PROXY = 10004, CCURL_READDATA = 10009, CCURL_ERRORBUFFER = 10010,
-  CCURL_WRITEFUNCTION = 20011, CCURL_READFUNCTION = 20012, CCURL_HTTPHEADER = 10023, CCURL_HEADERDATA = 10029,
-  CCURL_CUSTOMREQUEST = 10036, CCURL_NOBODY = 44, CCURL_UPLOAD = 46, CCURL_POST = 47, CCURL_CAINFO = 10065, CCURL_HEADERFUNCTION = 20079,
-  CCURL_HTTP_VERSION = 84, CCURL_BUFFERSIZE = 98, CCURL_NOSIGNAL = 99,
-  CCURL_PRIVATE = 10103, CCURL_POSTFIELDSIZE_LARGE = 30120, CCURL_CONNECTTIMEOUT_MS = 156, CCURL_COPYPOSTFIELDS = 10165,
-  CCURL_SEEKFUNCTION = 20167, CCURL_SEEKDATA = 10168, CCURL_PROTOCOLS = 181, CCURL_PATH_AS_IS = 234,
-  CCURL_PIPEWAIT = 237, CCURL_PREREQFUNCTION = 20312, CCURL_PREREQDATA = 10313, CCURL_PROTOCOLS_STR = 10318,
-  CCURL_QUICK_EXIT = 322, CCURL_NOPROGRESS = 43, CCURL_XFERINFODATA = 10057, CCURL_XFERINFOFUNCTION = 20219,
-  CCURL_SHARE = 10100, CCURL_NOPROXY = 10177, CCURL_SUPPRESS_CONNECT_HEADERS = 265, CCURL_SSLCERT = 10025, CCURL_SSLKEY = 10087,
-  CCURL_KEYPASSWD = 10026, CCURL_CAINFO_BLOB = 40309, CCURL_CAPATH = 10097, CCURL_PINNEDPUBLICKEY = 10230, CCURL_SSLVERSION = 32,
-  CCURL_EXPECT_100_TIMEOUT_MS = 227, CCURL_FRESH_CONNECT = 74, CCURL_PROXY_CAINFO = 10246, CCURL_PROXY_CAPATH = 10247,
-  CCURL_PROXY_SSLVERSION = 250, CCURL_FORBID_REUSE = 75, CCURL_MAXAGE_CONN = 288, CCURL_VERBOSE = 41,
-  CCURL_HTTPPROXYTUNNEL = 61, CCURL_CONNECT_ONLY = 141, CCURL_DEBUGFUNCTION = 20094, CCURL_DEBUGDATA = 10095, CCURL_PROXY_CAINFO_BLOB = 40310,
-  CCURL_UNIX_SOCKET_PATH = 10231, CCURL_CONNECT_TO = 10243
-};
-enum { CCURL_TLS_1_2 = 6, CCURL_TLS_1_3 = 7 };
-// The bits of curl_easy_pause for the directions that stay paused.
-enum { CCURL_PAUSE_NONE = 0, CCURL_PAUSE_RECV = 1, CCURL_PAUSE_SEND = 4 };
-enum { CCURL_HTTP_VERSION_1_1 = 2, CCURL_HTTP_VERSION_2TLS = 4, CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE = 5, CCURL_HTTP_VERSION_3 = 30, CCURL_HTTP_VERSION_3ONLY = 31, CCURL_PROTOCOLS_HTTP_HTTPS = 3, CCURL_PREREQ_ABORT = 1, CCURL_SEEK_FAIL = 1,
-       CCURL_READ_ABORT = 0x10000000, CCURL_READ_PAUSE = 0x10000001, CCURL_WRITE_PAUSE = 0x10000001 };
-
-// 64-bit infos (CURLINFO_*).
-enum { CCURL_SIZE_DOWNLOAD = 0x600008, CCURL_CONTENT_LENGTH_DOWNLOAD = 0x60000f, CCURL_PRETRANSFER_TIME = 0x600035,
-       CCURL_SIZE_UPLOAD = 0x600007 };
-// Infos of type long.
-enum { CCURL_INFO_HTTP_VERSION = 0x20002e, CCURL_NUM_CONNECTS = 0x20001a, CCURL_CONNECT_STATUS = 0x200016 };
-enum { CCURL_HTTP_2 = 3, CCURL_HTTP_3 = 30 };
-// Results (CURLE_*).
-enum { CCURL_HTTP2 = 16, CCURL_HTTP2_STREAM = 92, CCURL_PARTIAL_FILE = 18, CCURL_WRITE_ERROR = 23, CCURL_BAD_ARGUMENT = 43, CCURL_GOT_NOTHING = 52, CCURL_SEND_ERROR = 55, CCURL_RECEIVE_ERROR = 56,
-       CCURL_AGAIN = 81 };
-
-// Multi options (CURLMOPT_*), all long.
-enum { CCURL_MULTI_PIPELINING = 3, CCURL_MULTI_MAXCONNECTS = 6, CCURL_MULTI_MAX_HOST_CONNECTIONS = 7,
-       CCURL_MULTI_MAX_TOTAL_CONNECTIONS = 13 };
-enum { CCURL_PIPE_MULTIPLEX = 2 };
 
 typedef struct ccurl_slist {
   char *data;
@@ -81,28 +42,28 @@ typedef int (*ccurl_progress_callback)(void *context, int64_t to_receive, int64_
 void *ccurl_easy_init(void);
 void ccurl_easy_cleanup(void *easy);
 void ccurl_easy_reset(void *easy);
-const char *ccurl_easy_strerror(int code);
+const char *ccurl_easy_strerror(ccurl_code code);
 // Sets the URL of the next transfers, as text and parsed: libcurl copies a parsed URL faster than it parses the text for
 // each transfer. `*parsed` must outlive these transfers. It is NULL at first; the caller passes it again for another
 // URL, and ends it with ccurl_url_cleanup. libcurl reports an invalid URL when the transfer starts.
-int ccurl_easy_set_url(void *easy, void **parsed, const char *url);
+ccurl_code ccurl_easy_set_url(void *easy, void **parsed, const char *url);
 void ccurl_url_cleanup(void *parsed);
-int ccurl_easy_set_long(void *easy, int option, long value);
-int ccurl_easy_set_int64(void *easy, int option, int64_t value);
-int ccurl_easy_set_pointer(void *easy, int option, const void *value);
-int ccurl_easy_set_data_callback(void *easy, int option, ccurl_data_callback value);
-int ccurl_easy_set_seek_callback(void *easy, int option, ccurl_seek_callback value);
-int ccurl_easy_set_prereq_callback(void *easy, int option, ccurl_prereq_callback value);
-int ccurl_easy_set_progress_callback(void *easy, int option, ccurl_progress_callback value);
-int ccurl_easy_set_debug_callback(void *easy, int option, ccurl_debug_callback value);
-int64_t ccurl_easy_get_int64(void *easy, int info);  // -1 if unknown
-long ccurl_easy_get_long(void *easy, int info);      // -1 if unknown
-int ccurl_easy_pause(void *easy, int what);
-// Send and receive on the connection of a handle with CCURL_CONNECT_ONLY, while it is in its multi handle.
-int ccurl_easy_send(void *easy, const void *bytes, size_t count, size_t *sent);
-int ccurl_easy_receive(void *easy, void *bytes, size_t count, size_t *received);
+ccurl_code ccurl_easy_set_long(void *easy, ccurl_option option, long value);
+ccurl_code ccurl_easy_set_int64(void *easy, ccurl_option option, int64_t value);
+ccurl_code ccurl_easy_set_pointer(void *easy, ccurl_option option, const void *value);
+ccurl_code ccurl_easy_set_data_callback(void *easy, ccurl_option option, ccurl_data_callback value);
+ccurl_code ccurl_easy_set_seek_callback(void *easy, ccurl_option option, ccurl_seek_callback value);
+ccurl_code ccurl_easy_set_prereq_callback(void *easy, ccurl_option option, ccurl_prereq_callback value);
+ccurl_code ccurl_easy_set_progress_callback(void *easy, ccurl_option option, ccurl_progress_callback value);
+ccurl_code ccurl_easy_set_debug_callback(void *easy, ccurl_option option, ccurl_debug_callback value);
+int64_t ccurl_easy_get_int64(void *easy, ccurl_infoname info);  // -1 if unknown
+long ccurl_easy_get_long(void *easy, ccurl_infoname info);      // -1 if unknown
+ccurl_code ccurl_easy_pause(void *easy, int what);
+// Send and receive on the connection of a handle with CURLOPT_CONNECT_ONLY, while it is in its multi handle.
+ccurl_code ccurl_easy_send(void *easy, const void *bytes, size_t count, size_t *sent);
+ccurl_code ccurl_easy_receive(void *easy, void *bytes, size_t count, size_t *received);
 int ccurl_easy_get_socket(void *easy);  // -1 without one
-int ccurl_easy_set_blob(void *easy, int option, const void *bytes, size_t count);  // copied
+ccurl_code ccurl_easy_set_blob(void *easy, ccurl_option option, const void *bytes, size_t count);  // copied
 
 // The measurements of a transfer. Times are in microseconds from its start; -1 if unknown.
 typedef struct {
@@ -131,7 +92,7 @@ typedef struct {
 typedef struct ccurl_multi ccurl_multi;
 ccurl_multi *ccurl_multi_init(void);
 void ccurl_multi_cleanup(ccurl_multi *multi);
-int ccurl_multi_set_long(ccurl_multi *multi, int option, long value);
+void ccurl_multi_set_long(ccurl_multi *multi, ccurl_multi_option option, long value);
 // Reports the connections that `easy` opens and closes to `multi`, and failures to open one to `transfer`. Call it before
 // adding the handle, and again after a reset.
 void ccurl_easy_watch(void *easy, ccurl_multi *multi, ccurl_transfer *transfer);
@@ -190,6 +151,6 @@ void ccurl_multi_wakeup(ccurl_multi *multi);
 // threads.
 bool ccurl_is_forked(void);
 // Takes the next finished transfer: its owner and its result code; NULL if there is none.
-void *ccurl_multi_next_done(ccurl_multi *multi, int *code);
+void *ccurl_multi_next_done(ccurl_multi *multi, ccurl_code *code);
 
 #endif

@@ -34,10 +34,10 @@
     }
 
     static let seekBody: ccurl_seek_callback = { context, offset, origin in
-      guard origin == 0, let handle = handle(context) else { return Int32(CCURL_SEEK_FAIL) }
+      guard origin == 0, let handle = handle(context) else { return Int32(CURL_SEEKFUNC_FAIL) }
       // Without a body, there is nothing to rewind.
       let isThere = handle.pump.map { offset == 0 && $0.rewind() } ?? handle.body?.seek(to: offset) ?? true
-      return isThere ? 0 : Int32(CCURL_SEEK_FAIL)
+      return isThere ? 0 : Int32(CURL_SEEKFUNC_FAIL)
     }
 
     static let reportProgress: ccurl_progress_callback = { context, toReceive, received, toSend, sent in
@@ -53,7 +53,7 @@
 
     static let aboutToSend: ccurl_prereq_callback = { context, _, _, _, localPort in
       guard let handle = handle(context), !handle.beginSending(from: localPort) else { return 0 }
-      return Int32(CCURL_PREREQ_ABORT)
+      return Int32(CURL_PREREQFUNC_ABORT)
     }
 
     static let hearDebugText: ccurl_debug_callback = { _, kind, text, _, context in

@@ -22,243 +22,233 @@
 
   /// The translation of libcurl's error codes to `NetworkError`s (libcurl-errors(3)).
   enum CurlFailure {
-    static func error(_ code: Int32, handle: CurlHandle, transfer: some CurlOperation) -> NetworkError {
-      let underlying = CurlError(code: Int(code), text: handle.errorMessage(code))
-      let host = transfer.hostAndPort
-      let said = "\(host): \(underlying.text)"
-      func make(_ kind: NetworkError.Kind, _ reason: String) -> NetworkError {
-        NetworkError(kind: kind, reason: reason, request: transfer.request, underlying: underlying)
-      }
-      if handle.answer.isTooLarge {
-        return make(
-          .tooLarge,
-          "the body from \(host) is larger than \(handle.answer.maxBodySize) bytes; raise "
-            + "Request.Options.maxBodySize, or CurlTransport.Configuration.maxBodySize for all requests")
-      }
-      if var failure = handle.attempt.bodyFailure {
+    /// Returns the error of a request that libcurl has ended with `code`. This package's own reason to end it comes first,
+    /// then the first rule that applies, then the table.
+    static func error(_ code: CURLcode, handle: CurlHandle, transfer: some CurlOperation) -> NetworkError {
+      let facts = CurlFacts(code: code, text: handle.errorMessage(code), handle: handle, transfer: transfer)
+      if var failure = handle.attempt.bodyFailure, !handle.answer.isTooLarge {
         failure.request = transfer.request
         return failure
       }
-      if let reason = handle.attempt.abortReason { return make(.connection, "\(host): \(reason)") }
-      let proxy = handle.proxyPlace
-      switch code {
-      // Code 7 since libcurl 8.15.
-      case _ where [7, 56].contains(code) && tunnelStatus(handle) > 0 && !(200..<300).contains(tunnelStatus(handle)):
-        return make(
-          .connection,
-          "the proxy \(proxy ?? "") responded to CONNECT to \(host) with \(tunnelStatus(handle)); check "
-            + "Configuration.proxy, including its user and password")
-      case 8 where handle.answer.status > 0:
-        return make(
-          .connection, "the response header from \(host) is not valid: \(underlying.text); check the server")
-      case 1 where !underlying.text.contains("not supported or disabled"), 8:
-        return make(.connection, "\(host) did not respond with HTTP: \(underlying.text); check the port")
-      case 1, 3:
-        return make(.invalidRequest, "libcurl rejected the URL \(transfer.currentURL): \(underlying.text)")
-      case 6:
-        return make(
+      let (kind, reason) =
+        ownReason(facts) ?? rules.lazy.compactMap { $0(facts) }.first
+        ?? table[code].map { ($0.kind, $0.phrase(facts)) }
+        ?? (.connection, "the request failed: \(facts.hostAndText) (libcurl error \(code.rawValue))")
+      return NetworkError(
+        kind: kind, reason: reason, request: transfer.request,
+        underlying: CurlError(code: Int(code.rawValue), text: facts.text))
+    }
+
+    private static func ownReason(_ facts: CurlFacts) -> Verdict? {
+      let answer = facts.handle.answer
+      if answer.isTooLarge {
+        return (
+          .tooLarge,
+          "the body from \(facts.host) is larger than \(answer.maxBodySize) bytes; raise "
+            + "Request.Options.maxBodySize, or CurlTransport.Configuration.maxBodySize for all requests"
+        )
+      }
+      return facts.handle.attempt.abortReason.map { (.connection, "\(facts.host): \($0)") }
+    }
+
+    typealias Verdict = (kind: NetworkError.Kind, reason: String)
+
+    // MARK: The codes with one meaning
+
+    private typealias Row = (kind: NetworkError.Kind, phrase: @Sendable (CurlFacts) -> String)
+
+    private static let table: [CURLcode: Row] = {
+      var table: [CURLcode: Row] = [
+        CURLE_UNSUPPORTED_PROTOCOL: (.invalidRequest, rejectedURL),
+        CURLE_URL_MALFORMAT: (.invalidRequest, rejectedURL),
+        CURLE_COULDNT_RESOLVE_PROXY: (
+          .unknownHost, { _ in "the proxy's host can't be resolved; check Configuration.proxy" }
+        ),
+        CURLE_COULDNT_RESOLVE_HOST: (
           .unknownHost,
-          "the host \(transfer.currentRequest.url.host ?? "") can't be resolved; check its spelling and the network")
-      case 7:
-        if let limit = systemLimit(handle) { return make(.connection, "could not connect to \(said): \(limit)") }
-        if let address = handle.address {
-          return make(
-            .connection,
-            "could not connect to \(host) at \(address.text): \(underlying.text); check Configuration.addresses, and "
-              + "that a server is listening there")
-        }
-        if let proxy {
-          return make(
-            .connection,
-            "could not connect to \(host) through the proxy \(proxy): \(underlying.text); check "
-              + "Configuration.proxy, and that a proxy is listening there")
-        }
-        return make(.connection, "could not connect to \(said); check that a server is listening there")
-      case 18 where handle.answer.status >= 200:
-        return make(.connection, cutShort(host, handle))
-      case 28:
-        return connectTimeout(transfer, underlying)
-      case _ where [27, 100].contains(code) && !handle.answer.isHeadComplete && handle.answer.status > 0:
-        return make(
+          {
+            "the host \($0.transfer.currentRequest.url.host ?? "") can't be resolved; check its spelling and the network"
+          }
+        ),
+        CURLE_COULDNT_CONNECT: (.connection, refused),
+        CURLE_WEIRD_SERVER_REPLY: (.connection, notHTTP),
+        CURLE_HTTP2: (.connection, http2Error),
+        CURLE_HTTP2_STREAM: (.connection, http2Error),
+        CURLE_PARTIAL_FILE: (.connection, closedWithoutResponse),
+        CURLE_GOT_NOTHING: (.connection, closedWithoutResponse),
+        CURLE_OUT_OF_MEMORY: (
           .connection,
-          "the response header from \(host) has a line longer than libcurl's limit of 100 KB, or is too "
-            + "large in total; check the server")
-      case 27:
-        return make(
+          {
+            "libcurl has too little memory for the request to \($0.host), or the request header is too large; move "
+              + "large values into the body"
+          }
+        ),
+        CURLE_OPERATION_TIMEDOUT: (.timeout, { connectTimeoutReason($0.transfer) }),
+        CURLE_SEND_ERROR: (.connection, lostBeforeResponse),
+        CURLE_RECV_ERROR: (.connection, lostBeforeResponse),
+        CURLE_SSL_CERTPROBLEM: (.tls, unusableIdentity),
+        CURLE_BAD_CONTENT_ENCODING: (
+          .connection, { "the body from \($0.host) does not match its Content-Encoding; check the server" }
+        ),
+        CURLE_SEND_FAIL_REWIND: (
           .connection,
-          "libcurl has too little memory for the request to \(host), or the request header is too large; move "
-            + "large values into the body")
-      // GnuTLS reports a reset that it reads as 56.
-      case _ where (code == 35 && isHangUp(underlying.text)) || (code == 56 && isInHandshake(transfer, handle)):
-        // Not a verdict about a certificate: a server or balancer that restarts closes connections like this.
-        return make(
-          .connection,
-          "\(proxy.map { "the proxy \($0) or " } ?? "")\(host) closed the connection during the TLS "
-            + "handshake (\(underlying.text)); check that the port uses TLS, and what the server requires")
-      case _ where code == 58 || ([35, 43].contains(code) && underlying.text.contains("key file")):
-        return make(
+          { "\($0.host) requested the body again, which can be sent only once; use a repeatable BodyStream" }
+        ),
+        CURLE_SSL_CACERT_BADFILE: (
           .tls,
-          "the client certificate or key can't be used for \(host): \(underlying.text); check the files and the "
-            + "password of TLSOptions.identity")
-      case 77:
-        return make(
-          .tls,
-          "the certificates of the CAs can't be read: \(underlying.text); check TLSOptions.trust, or install the system's CAs "
-            + "(Debian: ca-certificates)")
-      case 35, 51, 53, 54, 59, 60, 64, 66, 80, 82, 83, 90, 91, 98:
-        let isProxys = handle.connectedAt == nil && handle.isSecureProxy && tunnelStatus(handle) <= 0
-        let target = isProxys ? "the proxy \(proxy ?? "") for \(host)" : host
-        return make(
-          .tls,
-          "the TLS handshake with \(target) failed: \(underlying.text); check the certificate of the "
-            + "\(isProxys ? "proxy" : "server"), or trust its CA with TLSOptions.trust")
-      case 56 where isCertificateDemand(underlying.text):
-        return make(
-          .tls,
-          "\(host) requires a client certificate or does not accept it: \(underlying.text); set one in TLSOptions.identity"
-        )
-      case 65:
-        return make(
+          {
+            "the certificates of the CAs can't be read: \($0.text); check TLSOptions.trust, or install the system's CAs "
+              + "(Debian: ca-certificates)"
+          }
+        ),
+        CURLE_QUIC_CONNECT_ERROR: (
           .connection,
-          "\(host) requested the body again, which can be sent only once; use a repeatable BodyStream")
-      case 5: return make(.unknownHost, "the proxy's host can't be resolved; check Configuration.proxy")
-      case 97: return make(.connection, "the proxy \(proxy ?? "") rejected \(said); check Configuration.proxy")
-      case 18, 52:
-        return make(.connection, "\(host) closed the connection without a response; \(remedy(transfer, handle))")
-      case 16, 92:
-        return make(.connection, "HTTP/2 error with \(said) (libcurl error \(code)); try again")
-      case 55, 56:
-        return make(
-          .connection,
-          handle.answer.status >= 200
-            ? "the connection was lost: \(cutShort(host, handle, underlying.text))"
-            : "the connection to \(host) was lost before the response (\(underlying.text)); \(remedy(transfer, handle))"
-        )
-      case 96:
-        return make(
-          .connection,
-          "could not connect with HTTP/3 to \(said); check that the server supports HTTP/3 on that UDP port, or use "
-            + "HTTPVersion.automatic")
-      case 61:
-        return make(.connection, "the body from \(host) does not match its Content-Encoding; check the server")
-      default: return make(.connection, "the request failed: \(said) (libcurl error \(code))")
+          {
+            "could not connect with HTTP/3 to \($0.hostAndText); check that the server supports HTTP/3 on that UDP port, "
+              + "or use HTTPVersion.automatic"
+          }
+        ),
+        CURLE_PROXY: (
+          .connection, { "the proxy \($0.proxy ?? "") rejected \($0.hostAndText); check Configuration.proxy" }
+        ),
+      ]
+      for code in [
+        CURLE_SSL_CONNECT_ERROR, CURLE_OBSOLETE51, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
+        CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION, CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_INITFAILED,
+        CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+        CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT,
+      ] {
+        table[code] = (.tls, failedHandshake)
+      }
+      return table
+    }()
+
+    @Sendable private static func rejectedURL(_ facts: CurlFacts) -> String {
+      "libcurl rejected the URL \(facts.transfer.currentURL): \(facts.text)"
+    }
+
+    @Sendable private static func notHTTP(_ facts: CurlFacts) -> String {
+      "\(facts.host) did not respond with HTTP: \(facts.text); check the port"
+    }
+
+    @Sendable private static func refused(_ facts: CurlFacts) -> String {
+      if let limit = facts.systemLimit { return "could not connect to \(facts.hostAndText): \(limit)" }
+      if let address = facts.handle.address {
+        return
+          "could not connect to \(facts.host) at \(address.text): \(facts.text); check Configuration.addresses, and "
+          + "that a server is listening there"
+      }
+      if let proxy = facts.proxy {
+        return "could not connect to \(facts.host) through the proxy \(proxy): \(facts.text); check "
+          + "Configuration.proxy, and that a proxy is listening there"
+      }
+      return "could not connect to \(facts.hostAndText); check that a server is listening there"
+    }
+
+    @Sendable private static func http2Error(_ facts: CurlFacts) -> String {
+      "HTTP/2 error with \(facts.hostAndText) (libcurl error \(facts.code.rawValue)); try again"
+    }
+
+    @Sendable private static func closedWithoutResponse(_ facts: CurlFacts) -> String {
+      "\(facts.host) closed the connection without a response; \(facts.remedy)"
+    }
+
+    @Sendable private static func lostBeforeResponse(_ facts: CurlFacts) -> String {
+      "the connection to \(facts.host) was lost before the response (\(facts.text)); \(facts.remedy)"
+    }
+
+    @Sendable private static func unusableIdentity(_ facts: CurlFacts) -> String {
+      "the client certificate or key can't be used for \(facts.host): \(facts.text); check the files and the "
+        + "password of TLSOptions.identity"
+    }
+
+    @Sendable private static func failedHandshake(_ facts: CurlFacts) -> String {
+      let isProxys = facts.handle.connectedAt == nil && facts.handle.isSecureProxy && facts.tunnelStatus <= 0
+      let target = isProxys ? "the proxy \(facts.proxy ?? "") for \(facts.host)" : facts.host
+      return "the TLS handshake with \(target) failed: \(facts.text); check the certificate of the "
+        + "\(isProxys ? "proxy" : "server"), or trust its CA with TLSOptions.trust"
+    }
+
+    // MARK: The codes with several meanings
+
+    /// The rules for codes whose meaning depends on other facts. The first one that applies wins: for a lost connection,
+    /// a cause in the tunnel comes before one in the handshake, and that before one in the response.
+    private static let rules: [@Sendable (CurlFacts) -> Verdict?] = [
+      refusedTunnel, closedInHandshake, demandedCertificate, truncated, invalidHead, tooLargeHead, unusableKey,
+      protocolOfResponse,
+    ]
+
+    /// The code is `CURLE_COULDNT_CONNECT` since libcurl 8.15.
+    @Sendable private static func refusedTunnel(_ facts: CurlFacts) -> Verdict? {
+      guard [CURLE_COULDNT_CONNECT, CURLE_RECV_ERROR].contains(facts.code), facts.tunnelStatus > 0, !facts.hasTunnel
+      else { return nil }
+      return (
+        .connection,
+        "the proxy \(facts.proxy ?? "") responded to CONNECT to \(facts.host) with \(facts.tunnelStatus); check "
+          + "Configuration.proxy, including its user and password"
+      )
+    }
+
+    /// Not a verdict about a certificate: a server or balancer that restarts closes connections like this. GnuTLS reports
+    /// a reset that it reads as `CURLE_RECV_ERROR`.
+    @Sendable private static func closedInHandshake(_ facts: CurlFacts) -> Verdict? {
+      guard
+        facts.code == CURLE_SSL_CONNECT_ERROR && facts.isHangUp || facts.code == CURLE_RECV_ERROR && facts.isInHandshake
+      else { return nil }
+      return (
+        .connection,
+        "\(facts.proxy.map { "the proxy \($0) or " } ?? "")\(facts.host) closed the connection during the TLS "
+          + "handshake (\(facts.text)); check that the port uses TLS, and what the server requires"
+      )
+    }
+
+    @Sendable private static func demandedCertificate(_ facts: CurlFacts) -> Verdict? {
+      guard facts.code == CURLE_RECV_ERROR, facts.isCertificateDemand else { return nil }
+      return (
+        .tls,
+        "\(facts.host) requires a client certificate or does not accept it: \(facts.text); set one in "
+          + "TLSOptions.identity"
+      )
+    }
+
+    @Sendable private static func truncated(_ facts: CurlFacts) -> Verdict? {
+      guard facts.handle.answer.status >= 200 else { return nil }
+      switch facts.code {
+      case CURLE_PARTIAL_FILE: return (.connection, cutShort(facts.host, facts.handle))
+      case CURLE_SEND_ERROR, CURLE_RECV_ERROR:
+        return (.connection, "the connection was lost: \(cutShort(facts.host, facts.handle, facts.text))")
+      default: return nil
       }
     }
 
-    /// Returns whether the text of OpenSSL or GnuTLS only reports that the connection was closed, without a reason.
-    private static func isHangUp(_ text: String) -> Bool {
-      [
-        "ssl_error_syscall", "unexpected eof", "connection reset", "broken pipe",
-        "connection was non-properly terminated",
-      ]
-      .contains(where: text.lowercased().contains)
+    @Sendable private static func invalidHead(_ facts: CurlFacts) -> Verdict? {
+      guard facts.code == CURLE_WEIRD_SERVER_REPLY, facts.handle.answer.status > 0 else { return nil }
+      return (.connection, "the response header from \(facts.host) is not valid: \(facts.text); check the server")
     }
 
-    /// Returns whether the connection to the server or the tunnel to it is established, but no request could be sent yet.
-    private static func isInHandshake(_ transfer: some CurlOperation, _ handle: CurlHandle) -> Bool {
-      guard handle.connectedAt == nil, transfer.isSecure else { return false }
-      return handle.proxyPlace == nil || (200..<300).contains(tunnelStatus(handle))
+    @Sendable private static func tooLargeHead(_ facts: CurlFacts) -> Verdict? {
+      guard [CURLE_OUT_OF_MEMORY, CURLE_TOO_LARGE].contains(facts.code), !facts.handle.answer.isHeadComplete,
+        facts.handle.answer.status > 0
+      else { return nil }
+      return (
+        .connection,
+        "the response header from \(facts.host) has a line longer than libcurl's limit of 100 KB, or is too "
+          + "large in total; check the server"
+      )
     }
 
-    /// Returns whether the server ended TLS 1.3 because a client certificate is missing. In TLS 1.3, this error arrives
-    /// only after the handshake.
-    private static func isCertificateDemand(_ text: String) -> Bool {
-      ["certificate required", "bad certificate", "certificate unknown", "unknown ca", "fatal alert"]
-        .contains(where: text.lowercased().contains)
+    @Sendable private static func unusableKey(_ facts: CurlFacts) -> Verdict? {
+      guard [CURLE_SSL_CONNECT_ERROR, CURLE_BAD_FUNCTION_ARGUMENT].contains(facts.code), facts.text.contains("key file")
+      else { return nil }
+      return (.tls, unusableIdentity(facts))
     }
 
-    /// Returns the remedy for a connection that ended before the response. Over TLS 1.3, a server that misses a client
-    /// certificate closes the connection only after the handshake, and its alert may be lost with it.
-    private static func remedy(_ transfer: some CurlOperation, _ handle: CurlHandle) -> String {
-      let mayMissCertificate =
-        transfer.isSecure && handle.configuration.tls.identity == nil && !handle.wasOnKeptConnection
-      return mayMissCertificate
-        ? "try again, or set TLSOptions.identity if the server requires a client certificate" : "try again"
-    }
-
-    /// Returns the description of the system limit that prevented a connection; `nil` if there was none.
-    private static func systemLimit(_ handle: CurlHandle) -> String? {
-      let code = handle.connectionData.pointee.socket_error
-      guard code != 0 else { return nil }
-      return "\(String(cString: strerror(code))); raise the limit, or lower Configuration.maxConnections"
-    }
-
-    /// Returns the reason that a request on a lost connection fails with.
-    static func lost(_ handle: CurlHandle, _ code: Int32, _ obstacle: String) -> String {
-      // libcurl's text for a second start only says that this package has prevented it.
-      let cause = handle.wasToStartAgain || handle.attempt.isRefused ? "" : " (\(handle.errorMessage(code)))"
-      let isKept = handle.wasOnKeptConnection && handle.transfer?.mayMultiplex == false
-      return "the \(isKept ? "reused " : "")connection was lost before the response\(cause); the request was not sent "
-        + "again, because \(obstacle)"
-        + (isKept ? "; if the server closes idle connections, set Configuration.maxIdleTime below its limit" : "")
-    }
-
-    /// Returns the error for an incomplete body that libcurl accepts as complete.
-    static func cutShort(_ transfer: CurlTransfer, _ handle: CurlHandle, _ reason: String) -> NetworkError {
-      NetworkError(
-        kind: .connection,
-        reason: cutShort(transfer.hostAndPort, handle, reason), request: transfer.request)
-    }
-
-    static func connectTimeout(_ transfer: some CurlOperation, _ underlying: (any Error)? = nil) -> NetworkError {
-      NetworkError(
-        kind: .timeout,
-        reason: "could not connect to \(transfer.hostAndPort) within Timeouts.connect "
-          + "(\(transfer.request.timeouts.connect.text)); raise the limit or check the network",
-        request: transfer.request, underlying: underlying)
-    }
-
-    /// Returns the error for a head that ended with the connection, which libcurl accepts as complete.
-    static func headCutShort(_ transfer: CurlTransfer) -> NetworkError {
-      NetworkError(
-        kind: .connection,
-        reason: "\(transfer.hostAndPort) closed the connection in the middle of the response header; try again",
-        request: transfer.request)
-    }
-
-    static func timeout(_ transfer: CurlTransfer, _ limit: String, _ span: Duration?) -> NetworkError {
-      let phase = transfer.handle == nil ? "while waiting for a connection" : "during the transfer"
-      let meaning = limit == "idle" ? "sent no data for" : "did not complete the response within"
-      return NetworkError(
-        kind: .timeout,
-        reason:
-          "\(transfer.hostAndPort) \(meaning) \(span.text) (Timeouts.\(limit), \(phase)); raise the limit or "
-          + "check the server",
-        request: transfer.request)
-    }
-
-    /// Returns the error for a setting that libcurl does not accept, so that nothing may be sent.
-    static func rejected(_ setting: String, _ kind: NetworkError.Kind, _ code: Int32) -> NetworkError {
-      let text = ccurl_easy_strerror(code).map { String(cString: $0) } ?? "unknown"
-      let library = CurlLibrary.capabilities.map { "\($0.version) with \($0.tls ?? "no TLS")" } ?? "?"
-      let remedy =
-        isUnknownOption(code)
-        ? "remove it, or install a libcurl with OpenSSL (Debian: libcurl4)" : "check its value and its length"
-      return NetworkError(
-        kind: kind, reason: "libcurl \(library) does not accept \(setting) (\(text)), so nothing was sent; \(remedy)",
-        underlying: CurlError(code: Int(code), text: text))
-    }
-
-    /// Returns whether `code` means that this libcurl was built without an option: CURLE_NOT_BUILT_IN,
-    /// CURLE_UNKNOWN_OPTION.
-    static func isUnknownOption(_ code: Int32) -> Bool { code == 4 || code == 48 }
-
-    static func outOfMemory(_ transfer: some CurlOperation) -> NetworkError {
-      NetworkError(
-        kind: .connection, reason: "libcurl could not create an easy handle: out of memory", request: transfer.request)
-    }
-
-    /// The status of a proxy's response to CONNECT; 0 without a tunnel.
-    private static func tunnelStatus(_ handle: CurlHandle) -> Int {
-      ccurl_easy_get_long(handle.easy, Int32(CCURL_CONNECT_STATUS))
-    }
-
-    private static func cutShort(_ host: String, _ handle: CurlHandle, _ cause: String? = nil) -> String {
-      let received = ccurl_easy_get_int64(handle.easy, Int32(CCURL_SIZE_DOWNLOAD))
-      let expected = ccurl_easy_get_int64(handle.easy, Int32(CCURL_CONTENT_LENGTH_DOWNLOAD))
-      let whole = expected >= 0 ? "of \(expected) bytes" : "bytes of unknown length"
-      let reason = cause.map { " (\($0))" } ?? ""
-      return "the body from \(host) is incomplete: received \(Swift.max(0, received)) \(whole)\(reason); try again"
+    /// libcurl uses `CURLE_UNSUPPORTED_PROTOCOL` for the scheme of a URL, and for a response that is not HTTP.
+    @Sendable private static func protocolOfResponse(_ facts: CurlFacts) -> Verdict? {
+      guard facts.code == CURLE_UNSUPPORTED_PROTOCOL, !facts.text.contains("not supported or disabled") else {
+        return nil
+      }
+      return (.connection, notHTTP(facts))
     }
   }
 #endif

@@ -18,15 +18,15 @@
       if transfer.isCleartextHTTP2 {
         settings.needsReset = true
         // Without a tunnel, an HTTP proxy would receive HTTP/1.1.
-        set(CCURL_HTTPPROXYTUNNEL, 1)
+        set(CURLOPT_HTTPPROXYTUNNEL, 1)
       }
       let version = version(of: transfer)
       guard version != settings.chosenVersion else { return }
       settings.chosenVersion = version
-      let code = set(CCURL_HTTP_VERSION, version)
+      let code = set(CURLOPT_HTTP_VERSION, version)
       // The text is created only on failure, because it costs six allocations per request with libraries whose handles
       // are not reused.
-      if code != 0 { demand("HTTPVersion.\(transfer.httpVersion.kind)", code, .invalidRequest) }
+      if code != CURLE_OK { demand("HTTPVersion.\(transfer.httpVersion.kind)", code, .invalidRequest) }
       try checkSettings(transfer.request)
     }
 
@@ -34,10 +34,10 @@
     /// connection that already uses HTTP/2.
     private func version(of transfer: CurlTransfer) -> Int {
       switch transfer.httpVersion.kind {
-      case .automatic, .http1: return CCURL_HTTP_VERSION_1_1
-      case .http2 where !transfer.isSecure: return CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
-      case .http2: return transfer.isLastSend ? CCURL_HTTP_VERSION_1_1 : CCURL_HTTP_VERSION_2TLS
-      case .http3: return CCURL_HTTP_VERSION_3ONLY
+      case .automatic, .http1: return CURL_HTTP_VERSION_1_1
+      case .http2 where !transfer.isSecure: return CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+      case .http2: return transfer.isLastSend ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS
+      case .http3: return CURL_HTTP_VERSION_3ONLY
       }
     }
 

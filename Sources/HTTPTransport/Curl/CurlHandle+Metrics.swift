@@ -7,7 +7,7 @@
     /// The uptime in nanoseconds at which the connection was established; `nil` until then.
     var connectedAt: UInt64? {
       if CurlLibrary.asksBeforeSending { return attempt.sentAt }
-      let micros = ccurl_easy_get_int64(easy, Int32(CCURL_PRETRANSFER_TIME))
+      let micros = ccurl_easy_get_int64(easy, CURLINFO_PRETRANSFER_TIME_T)
       return micros > 0 ? startedAt + UInt64(micros) * 1000 : nil
     }
 
@@ -32,12 +32,12 @@
     var isAlone: Bool { transfer?.mayMultiplex == false || (answer.status > 0 && !answer.isHTTP2) }
 
     /// The number of bytes of the body that the system has accepted.
-    var bytesSent: Int64 { Swift.max(0, ccurl_easy_get_int64(easy, Int32(CCURL_SIZE_UPLOAD))) }
+    var bytesSent: Int64 { Swift.max(0, ccurl_easy_get_int64(easy, CURLINFO_SIZE_UPLOAD_T)) }
 
     /// The progress of the completed transfer.
     var finalProgress: TransferProgress {
       let sent = bytesSent
-      let received = Swift.max(0, ccurl_easy_get_int64(easy, Int32(CCURL_SIZE_DOWNLOAD)))
+      let received = Swift.max(0, ccurl_easy_get_int64(easy, CURLINFO_SIZE_DOWNLOAD_T))
       return TransferProgress(sent: sent, toSend: sent, received: received, toReceive: received)
     }
 
@@ -84,7 +84,7 @@
 
     /// Whether the response uses HTTP/2 or HTTP/3, where requests share a connection.
     var isMultiplexed: Bool {
-      [Int(CCURL_HTTP_2), Int(CCURL_HTTP_3)].contains(ccurl_easy_get_long(easy, Int32(CCURL_INFO_HTTP_VERSION)))
+      [CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_3].contains(ccurl_easy_get_long(easy, CURLINFO_HTTP_VERSION))
     }
   }
 #endif

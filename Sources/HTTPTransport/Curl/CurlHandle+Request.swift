@@ -20,7 +20,7 @@
         request.method == .get && request.body.isEmpty && request.chosenOptions?.value.cookies == nil
         && transfer.currentURL.utf8.count < Self.longHead
       if isPlain, let plainHead, plainHead.headers == request.headers {
-        ccurl_easy_set_pointer(easy, option(CCURL_HTTPHEADER), plainHead.list.head)
+        ccurl_easy_set_pointer(easy, CURLOPT_HTTPHEADER, plainHead.list.head)
         settings.headersSent = request.headers
         settings.cookiesSent = nil
         return
@@ -40,11 +40,11 @@
       }
       if let cookies { fields.append("Cookie", cookies) }
       let list = CurlHeaderList(fields, removed: removed)
-      ccurl_easy_set_pointer(easy, option(CCURL_HTTPHEADER), list.head)
+      ccurl_easy_set_pointer(easy, CURLOPT_HTTPHEADER, list.head)
       let closes = request.headers.values(of: "Connection").contains(where: Self.asksToClose)
       if closes {
         settings.needsReset = true
-        set(CCURL_FORBID_REUSE, 1)
+        set(CURLOPT_FORBID_REUSE, 1)
       }
       if isPlain, !closes, removed.isEmpty { plainHead = (request.headers, list) }
       settings.headerList = list
@@ -71,12 +71,16 @@
       if request.body.isEmpty, !sendsLength {
         guard request.method != .get else { return ([], [:]) }
         settings.needsReset = true
-        if request.method == .head { set(CCURL_NOBODY, 1) } else { set(CCURL_CUSTOMREQUEST, request.method.rawValue) }
+        if request.method == .head {
+          set(CURLOPT_NOBODY, 1)
+        } else {
+          set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+        }
         return ([], [:])
       }
       settings.needsReset = true
-      set(CCURL_POST, 1)
-      if request.method != .post { set(CCURL_CUSTOMREQUEST, request.method.rawValue) }
+      set(CURLOPT_POST, 1)
+      if request.method != .post { set(CURLOPT_CUSTOMREQUEST, request.method.rawValue) }
       let count = try prepareBody(request)
       var (removed, added): ([String], HTTPHeaders) = ([], [:])
       // Otherwise, libcurl declares every body to be a form.
@@ -86,7 +90,7 @@
         attempt.expectsContinue =
           (count.map { $0 > Self.expectationSize } ?? true) && transfer?.lane?.ignoresExpectations != true
         if attempt.expectsContinue {
-          set(CCURL_EXPECT_100_TIMEOUT_MS, Self.expectationMilliseconds)
+          set(CURLOPT_EXPECT_100_TIMEOUT_MS, Self.expectationMilliseconds)
         } else {
           removed.append("Expect")
         }
@@ -106,8 +110,8 @@
     /// body of unknown length.
     private func prepareLongHead(_ request: Request, _ sendsLength: Bool) -> (removed: [String], added: HTTPHeaders) {
       settings.needsReset = true
-      set(CCURL_UPLOAD, 1)
-      set(CCURL_CUSTOMREQUEST, request.method.rawValue)
+      set(CURLOPT_UPLOAD, 1)
+      set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
       set(bodySize: -1)
       return (["Transfer-Encoding", "Expect"], sendsLength ? ["Content-Length": "0"] : [:])
     }
@@ -116,13 +120,13 @@
     private func prepareBody(_ request: Request) throws(NetworkError) -> Int64? {
       switch request.body {
       case .none:
-        ccurl_easy_set_int64(easy, option(CCURL_POSTFIELDSIZE_LARGE), 0)
-        set(CCURL_COPYPOSTFIELDS, "")
+        ccurl_easy_set_int64(easy, CURLOPT_POSTFIELDSIZE_LARGE, 0)
+        set(CURLOPT_COPYPOSTFIELDS, "")
         return 0
       case .data(let data) where data.count <= Self.inlineBody:
-        ccurl_easy_set_int64(easy, option(CCURL_POSTFIELDSIZE_LARGE), Int64(data.count))
+        ccurl_easy_set_int64(easy, CURLOPT_POSTFIELDSIZE_LARGE, Int64(data.count))
         data.withUnsafeBytes { bytes in
-          _ = bytes.baseAddress.map { set(CCURL_COPYPOSTFIELDS, $0) } ?? set(CCURL_COPYPOSTFIELDS, "")
+          _ = bytes.baseAddress.map { set(CURLOPT_COPYPOSTFIELDS, $0) } ?? set(CURLOPT_COPYPOSTFIELDS, "")
         }
         return Int64(data.count)
       case .data(let data): return read(from: BodySource(data))
@@ -149,7 +153,7 @@
     }
 
     /// Sets the size of a body that libcurl reads through the callback; -1 if it is unknown.
-    private func set(bodySize: Int64) { ccurl_easy_set_int64(easy, option(CCURL_POSTFIELDSIZE_LARGE), bodySize) }
+    private func set(bodySize: Int64) { ccurl_easy_set_int64(easy, CURLOPT_POSTFIELDSIZE_LARGE, bodySize) }
 
     /// Copies the next bytes of the body into `buffer`, and returns the result for libcurl.
     func sendBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
@@ -167,10 +171,10 @@
       case .end: return 0
       case .wait:
         attempt.isSendPaused = true
-        return Int(CCURL_READ_PAUSE)
+        return CURL_READFUNC_PAUSE
       case .failure(let error):
         attempt.bodyFailure = error
-        return Int(CCURL_READ_ABORT)
+        return CURL_READFUNC_ABORT
       }
     }
 

@@ -28,8 +28,8 @@
     }
 
     func setDebugCallback() {
-      set(CCURL_DEBUGDATA, connectionData)
-      ccurl_easy_set_debug_callback(easy, option(CCURL_DEBUGFUNCTION), CurlCallbacks.hearDebugText)
+      set(CURLOPT_DEBUGDATA, connectionData)
+      ccurl_easy_set_debug_callback(easy, CURLOPT_DEBUGFUNCTION, CurlCallbacks.hearDebugText)
     }
 
     /// Enables libcurl's debug output after a status line, so that libcurl shows the next line before it uses it.
@@ -39,7 +39,7 @@
     func awaitFirstField(after line: UnsafeMutablePointer<CChar>, _ count: Int) {
       guard count > 5, memcmp(line, "HTTP/", 5) == 0 else { return }
       attempt.awaitsFirstField = true
-      set(CCURL_VERBOSE, 1)
+      set(CURLOPT_VERBOSE, 1)
     }
 
     /// Ends the transfer if `first`, the first byte of a line that libcurl has not used yet, starts a folded first field.
@@ -47,12 +47,12 @@
       guard attempt.awaitsFirstField, let transfer else { return }
       attempt.awaitsFirstField = false
       showsFirstField = true
-      set(CCURL_VERBOSE, 0)
+      set(CURLOPT_VERBOSE, 0)
       guard first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") else { return }
       attempt.abortReason = "the first header field of the response begins with whitespace; check the server"
-      attempt.endCode = CCURL_WRITE_ERROR
+      attempt.endCode = CURLE_WRITE_ERROR
       // During a pause, libcurl buffers received data without parsing it.
-      ccurl_easy_pause(easy, Int32(CCURL_PAUSE_RECV | (attempt.isSendPaused ? CCURL_PAUSE_SEND : 0)))
+      ccurl_easy_pause(easy, Int32(CURLPAUSE_RECV | (attempt.isSendPaused ? CURLPAUSE_SEND : 0)))
       transfer.loop.noteToEnd(transfer)
     }
 
@@ -130,7 +130,7 @@
       if attempt.isHeld, attempt.isResting || transfer?.gate?.isPaused == true {
         // libcurl delivers the same bytes again after the pause.
         attempt.isPaused = true
-        return Int(CCURL_WRITE_PAUSE)
+        return CURL_WRITEFUNC_PAUSE
       }
       attempt.isHeld = false
       answer.noteReceived(length)
@@ -182,18 +182,18 @@
 
     /// Continues after a pause, or after a wait for the request's body. Held content is delivered first.
     ///
-    /// - Returns: The code of an error that libcurl reports only here; 0 if the transfer can continue.
-    func unpause() -> Int32 {
+    /// - Returns: The code of an error that libcurl reports only here; `CURLE_OK` if the transfer can continue.
+    func unpause() -> CURLcode {
       if attempt.isHeld, transfer?.gate?.isPaused != true {
         attempt.isHeld = false
-        guard decode() else { return Int32(CCURL_WRITE_ERROR) }
+        guard decode() else { return CURLE_WRITE_ERROR }
       }
-      guard attempt.heldCode == nil, attempt.isPaused || attempt.isSendPaused else { return 0 }
+      guard attempt.heldCode == nil, attempt.isPaused || attempt.isSendPaused else { return CURLE_OK }
       attempt.isPaused = attempt.isPaused && attempt.isHeld
       attempt.isSendPaused = false
-      let code = ccurl_easy_pause(easy, Int32(attempt.isPaused ? CCURL_PAUSE_RECV : CCURL_PAUSE_NONE))
+      let code = ccurl_easy_pause(easy, Int32(attempt.isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT))
       // A request that is being sent again has no connection yet, which is not an error.
-      return code == CCURL_BAD_ARGUMENT ? 0 : code
+      return code == CURLE_BAD_FUNCTION_ARGUMENT ? CURLE_OK : code
     }
 
     /// Whether decoded content is held back by a pause.

@@ -18,10 +18,10 @@
 
     /// The codes of libcurl for a lost connection, after which an HTTP/2 connection is not used any more.
     static let connectionLosses = [
-      CCURL_HTTP2, CCURL_PARTIAL_FILE, CCURL_GOT_NOTHING, CCURL_SEND_ERROR, CCURL_RECEIVE_ERROR,
+      CURLE_HTTP2, CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR,
     ]
     /// The same, and the code for a lost stream.
-    private static let losses = connectionLosses + [CCURL_HTTP2_STREAM]
+    private static let losses = connectionLosses + [CURLE_HTTP2_STREAM]
 
     /// - Parameters:
     ///   - code: libcurl's result.
@@ -30,17 +30,17 @@
     ///   - status: The status of the last head, also of an incomplete one; 0 without a head.
     ///   - isHeadComplete: Whether the final head has been received.
     ///   - isBodyComplete: Whether the body has the length that the final head announces, or there is none.
-    init(code: Int32, starts: Int, isRefused: Bool, status: Int, isHeadComplete: Bool, isBodyComplete: Bool) {
+    init(code: CURLcode, starts: Int, isRefused: Bool, status: Int, isHeadComplete: Bool, isBodyComplete: Bool) {
       if isRefused {
         self = .notSent
-      } else if code == 0 {
+      } else if code == CURLE_OK {
         self = isHeadComplete ? .complete : .truncated
-      } else if isHeadComplete, isBodyComplete, starts == 1, Self.losses.contains(Int(code)) {
+      } else if isHeadComplete, isBodyComplete, starts == 1, Self.losses.contains(code) {
         self = .complete
-      } else if status < 200, starts > 1 || Self.losses.contains(Int(code)) {
+      } else if status < 200, starts > 1 || Self.losses.contains(code) {
         self = .mayHaveBeenProcessed
       } else {
-        self = status >= 200 && Self.losses.contains(Int(code)) ? .truncated : .failed
+        self = status >= 200 && Self.losses.contains(code) ? .truncated : .failed
       }
     }
   }
@@ -57,7 +57,7 @@
       guard attempt.starts == 1, let transfer else { return false }
       transfer.touch()
       attempt.sentAt = transfer.lastActivity
-      let isNew = ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS)) > 0
+      let isNew = ccurl_easy_get_long(easy, CURLINFO_NUM_CONNECTS) > 0
       // A connection of a request that can be repeated is only examined after an event.
       let looks = !isNew && !transfer.maySendTwice
       if looks || transfer.mayMultiplex || address != nil || configuration.maxRequestsPerConnection != nil {
@@ -67,7 +67,7 @@
       attempt.isRefused = isUnfit(localPort, isNew: isNew, looks: looks)
       if attempt.isRefused {
         settings.needsReset = true
-        set(CCURL_FORBID_REUSE, 1)
+        set(CURLOPT_FORBID_REUSE, 1)
       } else {
         transfer.sends += 1
       }
@@ -99,13 +99,13 @@
       guard let limit = configuration.maxRequestsPerConnection else { return }
       guard ccurl_multi_count_use(multi, connectionData) >= limit else { return }
       settings.needsReset = true
-      set(CCURL_FORBID_REUSE, 1)
+      set(CURLOPT_FORBID_REUSE, 1)
     }
 
     /// Whether libcurl has tried to send the request a second time.
     var wasToStartAgain: Bool { attempt.starts > 1 }
 
-    func fate(_ code: Int32) -> CurlFate {
+    func fate(_ code: CURLcode) -> CurlFate {
       CurlFate(
         code: code, starts: attempt.starts, isRefused: attempt.isRefused, status: answer.status,
         isHeadComplete: answer.isHeadComplete,
@@ -115,7 +115,7 @@
     /// Whether the request was sent over a connection that had served another one. libcurl starts a request again only
     /// in this case, and if the server refuses an HTTP/2 stream.
     var wasOnKeptConnection: Bool {
-      wasToStartAgain || ccurl_easy_get_long(easy, Int32(CCURL_NUM_CONNECTS)) == 0
+      wasToStartAgain || ccurl_easy_get_long(easy, CURLINFO_NUM_CONNECTS) == 0
     }
   }
 #endif

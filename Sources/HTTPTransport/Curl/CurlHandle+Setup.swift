@@ -5,28 +5,28 @@
   /// The settings that are common to all transfers of a handle: callbacks, protocols, TLS, proxy.
   extension CurlHandle {
     func setUpConnections() {
-      set(CCURL_PRIVATE, connectionData)
+      set(CURLOPT_PRIVATE, connectionData)
       ccurl_easy_watch(easy, multi, connectionData)
-      set(CCURL_NOSIGNAL, 1)
-      set(CCURL_ERRORBUFFER, errorText)
-      set(CCURL_WRITEDATA, connectionData)
-      set(CCURL_HEADERDATA, connectionData)
-      ccurl_easy_set_data_callback(easy, option(CCURL_WRITEFUNCTION), CurlCallbacks.receiveBody)
-      ccurl_easy_set_data_callback(easy, option(CCURL_HEADERFUNCTION), CurlCallbacks.receiveHeader)
+      set(CURLOPT_NOSIGNAL, 1)
+      set(CURLOPT_ERRORBUFFER, errorText)
+      set(CURLOPT_WRITEDATA, connectionData)
+      set(CURLOPT_HEADERDATA, connectionData)
+      ccurl_easy_set_data_callback(easy, CURLOPT_WRITEFUNCTION, CurlCallbacks.receiveBody)
+      ccurl_easy_set_data_callback(easy, CURLOPT_HEADERFUNCTION, CurlCallbacks.receiveHeader)
       // Also for requests without a body: by default, libcurl would read standard input.
-      set(CCURL_READDATA, connectionData)
-      set(CCURL_SEEKDATA, connectionData)
-      ccurl_easy_set_data_callback(easy, option(CCURL_READFUNCTION), CurlCallbacks.sendBody)
-      ccurl_easy_set_seek_callback(easy, option(CCURL_SEEKFUNCTION), CurlCallbacks.seekBody)
-      set(CCURL_PATH_AS_IS, 1)
+      set(CURLOPT_READDATA, connectionData)
+      set(CURLOPT_SEEKDATA, connectionData)
+      ccurl_easy_set_data_callback(easy, CURLOPT_READFUNCTION, CurlCallbacks.sendBody)
+      ccurl_easy_set_seek_callback(easy, CURLOPT_SEEKFUNCTION, CurlCallbacks.seekBody)
+      set(CURLOPT_PATH_AS_IS, 1)
       setUpProtocols()
       if CurlLibrary.asksBeforeSending {
-        set(CCURL_PREREQDATA, connectionData)
-        ccurl_easy_set_prereq_callback(easy, option(CCURL_PREREQFUNCTION), CurlCallbacks.aboutToSend)
+        set(CURLOPT_PREREQDATA, connectionData)
+        ccurl_easy_set_prereq_callback(easy, CURLOPT_PREREQFUNCTION, CurlCallbacks.aboutToSend)
       }
       // Without it, the timeout of a slow name server would wait for the resolver's thread.
-      if CurlLibrary.isAtLeast(0x07_5700) { set(CCURL_QUICK_EXIT, 1) }
-      set(CCURL_MAXAGE_CONN, configuration.idleSeconds)
+      if CurlLibrary.isAtLeast(0x07_5700) { set(CURLOPT_QUICK_EXIT, 1) }
+      set(CURLOPT_MAXAGE_CONN, configuration.idleSeconds)
     }
 
     /// Restricts libcurl to http and https. Other schemes have already been rejected.
@@ -35,9 +35,9 @@
       if CurlLibrary.isAtLeast(0x07_5500) {
         // The option accepts only protocols that libcurl supports.
         let names = CurlLibrary.speaksTLS ? "http,https" : "http"
-        demand(name, set(CCURL_PROTOCOLS_STR, names), .invalidRequest)
+        demand(name, set(CURLOPT_PROTOCOLS_STR, names), .invalidRequest)
       } else {
-        demand(name, set(CCURL_PROTOCOLS, Int(CCURL_PROTOCOLS_HTTP_HTTPS)), .invalidRequest)
+        demand(name, set(CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS), .invalidRequest)
       }
     }
 
@@ -50,27 +50,28 @@
         forgetSystemsTrust()
       case .pem(let pem):
         pem.withUnsafeBytes { bytes in
-          forEachTLS(CCURL_CAINFO_BLOB, CCURL_PROXY_CAINFO_BLOB) { blob in
-            demand("TLSOptions.trust", ccurl_easy_set_blob(easy, option(blob), bytes.baseAddress, bytes.count))
+          forEachTLS(CURLOPT_CAINFO_BLOB, CURLOPT_PROXY_CAINFO_BLOB) { blob in
+            demand("TLSOptions.trust", ccurl_easy_set_blob(easy, blob, bytes.baseAddress, bytes.count))
           }
         }
         forgetSystemsTrust()
       }
       if let identity = tls.identity {
-        demand("the certificate of TLSOptions.identity", set(CCURL_SSLCERT, identity.certificate.path))
-        demand("the key of TLSOptions.identity", set(CCURL_SSLKEY, identity.key.path))
+        demand("the certificate of TLSOptions.identity", set(CURLOPT_SSLCERT, identity.certificate.path))
+        demand("the key of TLSOptions.identity", set(CURLOPT_SSLKEY, identity.key.path))
         // Always set: without a value, OpenSSL would prompt for the password of an encrypted key on the terminal and
         // block this thread.
-        demand("the password of TLSOptions.identity", set(CCURL_KEYPASSWD, identity.password ?? ""))
+        demand("the password of TLSOptions.identity", set(CURLOPT_KEYPASSWD, identity.password ?? ""))
       }
-      forEachTLS(CCURL_SSLVERSION, CCURL_PROXY_SSLVERSION) { option in
+      forEachTLS(CURLOPT_SSLVERSION, CURLOPT_PROXY_SSLVERSION) { option in
         demand(
-          "TLSOptions.minVersion", set(option, Int(tls.minVersion == .v1_3 ? CCURL_TLS_1_3 : CCURL_TLS_1_2)))
+          "TLSOptions.minVersion",
+          set(option, tls.minVersion == .v1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2))
       }
     }
 
     /// Calls `body` with the option for servers and, if the proxy may use TLS, with the option for the proxy.
-    private func forEachTLS(_ server: Int, _ proxy: Int, _ body: (Int) -> Void) {
+    private func forEachTLS(_ server: ccurl_option, _ proxy: ccurl_option, _ body: (ccurl_option) -> Void) {
       body(server)
       switch configuration.proxy.kind {
       case .none: break
@@ -80,13 +81,13 @@
     }
 
     private func trust(file: String) {
-      forEachTLS(CCURL_CAINFO, CCURL_PROXY_CAINFO) { demand("TLSOptions.trust", set($0, file)) }
+      forEachTLS(CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO) { demand("TLSOptions.trust", set($0, file)) }
     }
 
     /// Disables libcurl's folder of CAs, which is the system's. A CA file would only be added to that folder.
     private func forgetSystemsTrust() {
-      forEachTLS(CCURL_CAPATH, CCURL_PROXY_CAPATH) {
-        let code = ccurl_easy_set_pointer(easy, option($0), nil)
+      forEachTLS(CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH) {
+        let code = ccurl_easy_set_pointer(easy, $0, nil)
         // TLS libraries without this option do not trust a folder.
         if !CurlFailure.isUnknownOption(code) { demand("TLSOptions.trust in place of the system's", code) }
       }
@@ -97,20 +98,20 @@
       case .none:
         // An empty string disables proxies regardless of the environment. A libcurl built without proxy support lacks
         // this option.
-        let code = set(CCURL_PROXY, "")
+        let code = set(CURLOPT_PROXY, "")
         if !CurlFailure.isUnknownOption(code) { demand("ProxyOptions.none", code, .invalidRequest) }
         // Prevents libcurl from reading the environment.
-        set(CCURL_NOPROXY, "*")
+        set(CURLOPT_NOPROXY, "*")
       case .url(let url, let except):
         let text = ProxyOptions.withPort(url)
-        demand("the URL of Configuration.proxy", set(CCURL_PROXY, text), .invalidRequest)
+        demand("the URL of Configuration.proxy", set(CURLOPT_PROXY, text), .invalidRequest)
         // Never empty, because libcurl would then read the environment.
         let hosts = except.isEmpty ? "," : except.joined(separator: ",")
-        demand("the exceptions of Configuration.proxy", set(CCURL_NOPROXY, hosts), .invalidRequest)
+        demand("the exceptions of Configuration.proxy", set(CURLOPT_NOPROXY, hosts), .invalidRequest)
       case .environment: break
       }
       // The proxy's response to CONNECT is not delivered to the caller.
-      set(CCURL_SUPPRESS_CONNECT_HEADERS, 1)
+      set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     }
   }
 #endif

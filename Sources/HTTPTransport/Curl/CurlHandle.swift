@@ -60,9 +60,9 @@
       /// The reason why a callback ended the transfer, if libcurl's code is not specific enough.
       var abortReason: String?
       /// The libcurl code with which the loop ends the transfer after the current callback; `nil` if it continues.
-      var endCode: Int?
+      var endCode: CURLcode?
       /// The code with which libcurl ended the transfer while a pause still holds decoded content back.
-      var heldCode: Int32?
+      var heldCode: CURLcode?
       /// Whether libcurl has reported the end of the transfer without an error.
       var hasSucceeded = false
     }
@@ -115,7 +115,7 @@
       self.share = share
       self.configuration = configuration
       errorText.pointee = 0
-      if let share { set(CCURL_SHARE, share) }
+      if let share { set(CURLOPT_SHARE, share) }
       connectionData.initialize(to: ccurl_transfer())
       setUp()
     }
@@ -159,30 +159,30 @@
       set(url: transfer.currentURL)
       let milliseconds = Self.milliseconds(transfer.limits.connect)
       if milliseconds != settings.connectMilliseconds {
-        set(CCURL_CONNECTTIMEOUT_MS, milliseconds)
+        set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
         settings.connectMilliseconds = milliseconds
       }
       try chooseVersion(transfer)
       if transfer.mayMultiplex != settings.waitsForMultiplexing {
         settings.waitsForMultiplexing = transfer.mayMultiplex
         // Concurrent requests to a new host wait for the first handshake, and share its HTTP/2 connection.
-        set(CCURL_PIPEWAIT, settings.waitsForMultiplexing ? 1 : 0)
+        set(CURLOPT_PIPEWAIT, settings.waitsForMultiplexing ? 1 : 0)
       }
       // libcurl before 7.80 resends without asking, but never on a new connection.
       if transfer.needsNewConnection || (!CurlLibrary.asksBeforeSending && !transfer.maySendTwice) {
         settings.needsReset = true
-        set(CCURL_FRESH_CONNECT, 1)
+        set(CURLOPT_FRESH_CONNECT, 1)
       }
       let wanted = transfer.gate != nil ? Self.streamBuffer : expected
       if wanted != settings.bufferSize {
-        set(CCURL_BUFFERSIZE, wanted)
+        set(CURLOPT_BUFFERSIZE, wanted)
         settings.bufferSize = wanted
       }
       if transfer.reportsProgress {
         settings.needsReset = true
-        set(CCURL_NOPROGRESS, 0)
-        set(CCURL_XFERINFODATA, connectionData)
-        ccurl_easy_set_progress_callback(easy, option(CCURL_XFERINFOFUNCTION), CurlCallbacks.reportProgress)
+        set(CURLOPT_NOPROGRESS, 0)
+        set(CURLOPT_XFERINFODATA, connectionData)
+        ccurl_easy_set_progress_callback(easy, CURLOPT_XFERINFOFUNCTION, CurlCallbacks.reportProgress)
       }
       if transfer.isSecure { pin(currentRequest.url) }
       if !configuration.directory.isEmpty { redirectConnection(of: currentRequest.url) }
@@ -203,7 +203,8 @@
         let pins = configuration.tls.pins[HostSpelling.host(of: url) ?? ""]
       else { return }
       settings.needsReset = true
-      demand("TLSOptions.pins", set(CCURL_PINNEDPUBLICKEY, pins.map { "sha256//\($0.base64)" }.joined(separator: ";")))
+      demand(
+        "TLSOptions.pins", set(CURLOPT_PINNEDPUBLICKEY, pins.map { "sha256//\($0.base64)" }.joined(separator: ";")))
     }
 
     /// Returns whether the request is a GET with the same fields as the previous one, so that all options are already
@@ -216,8 +217,8 @@
     }
 
     /// Records an error if `code` shows that libcurl does not accept a security-related setting.
-    func demand(_ setting: String, _ code: Int32, _ kind: NetworkError.Kind = .tls) {
-      guard code != 0, settings.failure == nil else { return }
+    func demand(_ setting: String, _ code: CURLcode, _ kind: NetworkError.Kind = .tls) {
+      guard code != CURLE_OK, settings.failure == nil else { return }
       settings.failure = CurlFailure.rejected(setting, kind, code)
     }
 
@@ -252,7 +253,7 @@
         guard let fresh = ccurl_easy_init() else { return false }
         ccurl_easy_cleanup(easy)
         easy = fresh
-        if let share { set(CCURL_SHARE, share) }
+        if let share { set(CURLOPT_SHARE, share) }
       } else if settings.needsReset {
         // The share is not affected by the reset.
         ccurl_easy_reset(easy)
@@ -264,7 +265,7 @@
     }
 
     /// Returns libcurl's specific text for a failure, or the general text.
-    func errorMessage(_ code: Int32) -> String {
+    func errorMessage(_ code: CURLcode) -> String {
       if errorText.pointee != 0 { return String(cString: errorText) }
       return ccurl_easy_strerror(code).map { String(cString: $0) } ?? "unknown"
     }
@@ -274,15 +275,16 @@
       nanoseconds < 1_000_000_000_000_000 ? Swift.max(1, Int(nanoseconds / 1_000_000)) : 1_000_000_000
     }
 
-    func option(_ raw: Int) -> Int32 { Int32(raw) }
     // Callers may ignore the code, except for security-related settings, whose code goes to `demand`.
     @discardableResult
-    func set(_ raw: Int, _ value: Int) -> Int32 { ccurl_easy_set_long(easy, option(raw), value) }
+    func set(_ option: ccurl_option, _ value: Int) -> CURLcode { ccurl_easy_set_long(easy, option, value) }
     @discardableResult
-    func set(_ raw: Int, _ value: String) -> Int32 {
-      value.withCString { ccurl_easy_set_pointer(easy, option(raw), $0) }
+    func set(_ option: ccurl_option, _ value: String) -> CURLcode {
+      value.withCString { ccurl_easy_set_pointer(easy, option, $0) }
     }
     @discardableResult
-    func set(_ raw: Int, _ value: UnsafeRawPointer) -> Int32 { ccurl_easy_set_pointer(easy, option(raw), value) }
+    func set(_ option: ccurl_option, _ value: UnsafeRawPointer) -> CURLcode {
+      ccurl_easy_set_pointer(easy, option, value)
+    }
   }
 #endif

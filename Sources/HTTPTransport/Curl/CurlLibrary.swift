@@ -2,6 +2,9 @@
   import CLibcurl
   import PortableFoundation
 
+  /// The result of a function of libcurl (libcurl-errors(3)).
+  typealias CURLcode = ccurl_code
+
   /// The libcurl of this process, and its capabilities.
   enum CurlLibrary {
     /// The reason why libcurl can't be used, or `nil`.
@@ -16,8 +19,8 @@
         version: info.version.map { String(cString: $0) } ?? "?",
         tls: info.tls.map { String(cString: $0) },
         // Before 8.14, several streams of a connection hang or end as complete if the connection is lost.
-        http2: has(CCURL_FEATURE_HTTP2) && isAtLeast(0x08_0e00),
-        http3: has(CCURL_FEATURE_HTTP3) && isAtLeast(0x08_0500),
+        http2: has(CURL_VERSION_HTTP2) && isAtLeast(0x08_0e00),
+        http3: has(CURL_VERSION_HTTP3) && isAtLeast(0x08_0500),
         gzip: codingsThere & CCODING_GZIP != 0,
         brotli: codingsThere & CCODING_BROTLI != 0,
         zstd: codingsThere & CCODING_ZSTD != 0)

@@ -73,18 +73,18 @@
     }
 
     func deliverFinished() {
-      var code: Int32 = 0
+      var code = CURLE_OK
       while let context = ccurl_multi_next_done(multi, &code) {
         let handle = Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
         guard let transfer = handle.transfer else { continue }
-        handle.attempt.hasSucceeded = code == 0
+        handle.attempt.hasSucceeded = code == CURLE_OK
         // The other requests of a lost connection end now, and are repeated if possible. libcurl would let some wait.
-        if transfer.mayMultiplex, CurlFate.connectionLosses.contains(Int(code)) {
+        if transfer.mayMultiplex, CurlFate.connectionLosses.contains(code) {
           ccurl_multi_shut_down(multi, handle.connectionData)
         }
         // The connection may be lost after a complete response, before the end of the upload.
-        if handle.fate(code) == .complete { code = 0 }
-        if code == 0, handle.holdsContent, !transfer.isCancelled {
+        if handle.fate(code) == .complete { code = CURLE_OK }
+        if code == CURLE_OK, handle.holdsContent, !transfer.isCancelled {
           // The consumer first takes the rest of the decoded content.
           ccurl_multi_remove(multi, handle.easy)
           handle.attempt.heldCode = code
@@ -95,28 +95,28 @@
     }
 
     /// Finishes a transfer that libcurl has ended with `code`, or that may be removed from libcurl.
-    func finish(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) {
+    func finish(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: CURLcode) {
       let isMultiplexed = transfer.mayMultiplex && handle.isMultiplexed
       let result = continues(transfer, handle, code) ? nil : result(of: transfer, handle, code)
       // libcurl keeps the connection of a response that this package rejects.
-      if code == 0, case .failure? = result { ccurl_multi_distrust(multi, handle.connectionData) }
+      if code == CURLE_OK, case .failure? = result { ccurl_multi_distrust(multi, handle.connectionData) }
       if handle.attempt.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
       release(transfer, handle, isMultiplexed: isMultiplexed)
       if let result { end(transfer, result) } else { enqueue(transfer) }
     }
 
     /// Returns whether the transfer continues, and prepares it: with a redirect, or by sending the same request again.
-    private func continues(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> Bool {
+    private func continues(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: CURLcode) -> Bool {
       guard !transfer.isCancelled else { return false }
       switch handle.attempt.redirect {
-      case .follow(let next, let trail) where code == 0 || handle.attempt.hasLeftBody:
+      case .follow(let next, let trail) where code == CURLE_OK || handle.attempt.hasLeftBody:
         transfer.follow(next, trail)
         return true
       case .fail: return false
       default: break
       }
       // libcurl may have tried to resend it and been prevented.
-      if code == 0 || handle.wasToStartAgain, handle.mayBeSentAgain {
+      if code == CURLE_OK || handle.wasToStartAgain, handle.mayBeSentAgain {
         transfer.lane?.ignoresExpectations = true
         return true
       }
@@ -134,13 +134,13 @@
     }
 
     private func result(
-      of transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32
+      of transfer: CurlTransfer, _ handle: CurlHandle, _ code: CURLcode
     ) -> Result<Response, NetworkError> {
       // Data received after a cancellation was dropped, so that even a complete response is not a success.
       guard !transfer.isCancelled else { return .failure(measured(Self.cancelledError(transfer), transfer)) }
       if case .fail(let error) = handle.attempt.redirect { return .failure(measured(error, transfer)) }
       // A chunk that was held back by a pause may have failed without an error code from libcurl.
-      guard code == 0, handle.answer.isHeadComplete, !handle.answer.isTooLarge else {
+      guard code == CURLE_OK, handle.answer.isHeadComplete, !handle.answer.isTooLarge else {
         return .failure(failure(of: transfer, handle, code))
       }
       if let incompleteness = handle.incompleteness {
@@ -157,11 +157,11 @@
       return .success(response)
     }
 
-    /// Returns the error for libcurl's `code`; 0 means that a rule of this package ended the transfer.
-    func failure(of transfer: CurlTransfer, _ handle: CurlHandle, _ code: Int32) -> NetworkError {
+    /// Returns the error for libcurl's `code`; `CURLE_OK` means that a rule of this package ended the transfer.
+    func failure(of transfer: CurlTransfer, _ handle: CurlHandle, _ code: CURLcode) -> NetworkError {
       guard !transfer.isCancelled else { return measured(Self.cancelledError(transfer), transfer) }
       return measured(
-        code == 0 && !handle.answer.isTooLarge
+        code == CURLE_OK && !handle.answer.isTooLarge
           ? CurlFailure.headCutShort(transfer) : CurlFailure.error(code, handle: handle, transfer: transfer),
         transfer)
     }

@@ -37,12 +37,12 @@
       maxIdleHandles = Swift.max(1, configuration.maxConnections)
       queue = HostQueue(perHost: configuration.maxConnectionsPerHost, total: configuration.maxConnections)
       super.init(configuration)
-      func set(_ option: Int, _ value: Int) { ccurl_multi_set_long(multi, Int32(option), value) }
-      set(CCURL_MULTI_PIPELINING, Int(CCURL_PIPE_MULTIPLEX))
-      set(CCURL_MULTI_MAXCONNECTS, configuration.maxConnections)
+      func set(_ option: ccurl_multi_option, _ value: Int) { ccurl_multi_set_long(multi, option, value) }
+      set(CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX)
+      set(CURLMOPT_MAXCONNECTS, configuration.maxConnections)
       // The queue already enforces these limits. libcurl's own limits also count idle connections.
-      set(CCURL_MULTI_MAX_HOST_CONNECTIONS, Swift.max(1, configuration.maxConnectionsPerHost))
-      set(CCURL_MULTI_MAX_TOTAL_CONNECTIONS, Swift.max(1, configuration.maxConnections))
+      set(CURLMOPT_MAX_HOST_CONNECTIONS, Swift.max(1, configuration.maxConnectionsPerHost))
+      set(CURLMOPT_MAX_TOTAL_CONNECTIONS, Swift.max(1, configuration.maxConnections))
     }
 
     // MARK: Called from any thread
@@ -154,7 +154,7 @@
       transfer.lastActivity = now
       guard let handle = transfer.handle else { return }
       let code = handle.unpause()
-      if code != 0 {
+      if code != CURLE_OK {
         end(transfer, .failure(failure(of: transfer, handle, code)))
       } else if let held = handle.attempt.heldCode, !handle.holdsContent {
         finish(transfer, handle, held)
@@ -181,7 +181,7 @@
         guard let handle = transfer.handle, handle.attempt.heldCode == nil, handle.answer.isHeadComplete else {
           continue
         }
-        if handle.isResponseComplete { finish(transfer, handle, 0) } else { early.append(transfer) }
+        if handle.isResponseComplete { finish(transfer, handle, CURLE_OK) } else { early.append(transfer) }
       }
     }
 
@@ -196,7 +196,7 @@
         guard let handle = transfer.handle, let code = handle.attempt.endCode, handle.attempt.heldCode == nil else {
           continue
         }
-        finish(transfer, handle, Int32(code))
+        finish(transfer, handle, code)
       }
     }
 

@@ -54,7 +54,7 @@
     var sends: [(end: UInt64, completion: @Sendable (NetworkError?) -> Void)] = []
     var firstSend = 0
     /// The error that prevents further writing. Data that the server sent before is still read.
-    var writeFailure: Int32?
+    var writeFailure: CURLcode?
 
     /// Whether the loop must serve this socket in its next turn, and the last turn in which it did.
     var isEager = false
@@ -102,9 +102,9 @@
       loop.look(at: deadline)
     }
 
-    func connected(_ code: Int32) {
+    func connected(_ code: CURLcode) {
       guard let handle, phase == .connecting else { return }
-      descriptor = code == 0 ? ccurl_easy_get_socket(handle.easy) : -1
+      descriptor = code == CURLE_OK ? ccurl_easy_get_socket(handle.easy) : -1
       guard descriptor >= 0 else { return fail(CurlFailure.error(code, handle: handle, transfer: self)) }
       connection = ccurl_multi_connection(loop.multi, descriptor)
       isInsideTLS = isSecure || handle.mayHaveSecureProxy
@@ -261,8 +261,8 @@
     }
 
     /// Processes the end of the connection, by the server or by an error, after all its data has been read.
-    private func ended(_ code: Int32?) {
-      let cause = code.map { handle?.errorMessage($0) ?? "libcurl error \($0)" }
+    private func ended(_ code: CURLcode?) {
+      let cause = code.map { handle?.errorMessage($0) ?? "libcurl error \($0.rawValue)" }
       switch phase {
       case .lingering: release()
       case .opening:
@@ -323,7 +323,7 @@
 
     /// Processes a write error. A server that closes with unread data resets the connection. Data that it sent before,
     /// such as the reason, is read in the next turn, or after a pause.
-    private func writingFailed(_ code: Int32) {
+    private func writingFailed(_ code: CURLcode) {
       guard phase != .lingering else { return release() }
       (writeFailure, output, offset) = (code, [], 0)
       loop.comeBack(to: self)

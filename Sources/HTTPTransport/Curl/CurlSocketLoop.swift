@@ -40,7 +40,7 @@
       scratch = .allocate(byteCount: 1 << 16, alignment: 16)
       // Keeps no connections: if its cache is full, libcurl before 7.86 closes the connection of a removed handle, and
       // before 7.73 also at its end.
-      ccurl_multi_set_long(multi, Int32(CCURL_MULTI_MAXCONNECTS), 1)
+      ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 1)
     }
 
     deinit { scratch.deallocate() }
@@ -160,7 +160,7 @@
     }
 
     private func deliverConnected() {
-      var code: Int32 = 0
+      var code = CURLE_OK
       while let context = ccurl_multi_next_done(multi, &code) {
         let handle = Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
         connecting.removeValue(forKey: ObjectIdentifier(handle))?.connected(code)

@@ -8,10 +8,11 @@
   /// Tests of what is certain about a request that libcurl has ended: each row of the table in `docs/reliability.md`.
   final class CurlFateTests: XCTestCase {
     private func fate(
-      _ code: Int32, starts: Int = 1, refused: Bool = false, status: Int = 0, head: Bool = false, body: Bool = false
+      _ code: UInt32, starts: Int = 1, refused: Bool = false, status: Int = 0, head: Bool = false, body: Bool = false
     ) -> CurlFate {
       CurlFate(
-        code: code, starts: starts, isRefused: refused, status: status, isHeadComplete: head, isBodyComplete: body)
+        code: CURLcode(code), starts: starts, isRefused: refused, status: status, isHeadComplete: head,
+        isBodyComplete: body)
     }
 
     func testEveryRowOfTheTable() {
@@ -19,11 +20,11 @@
       XCTAssertEqual(fate(0, status: 200), .truncated)
       XCTAssertEqual(fate(0), .truncated)
       XCTAssertEqual(fate(42, refused: true), .notSent)
-      for code: Int32 in [42, 65, 26] {
+      for code: UInt32 in [42, 65, 26] {
         XCTAssertEqual(fate(code, starts: 2), .mayHaveBeenProcessed)
         XCTAssertEqual(fate(code, starts: 2, status: 100), .mayHaveBeenProcessed)
       }
-      for code: Int32 in [16, 18, 52, 55, 56, 92] {
+      for code: UInt32 in [16, 18, 52, 55, 56, 92] {
         XCTAssertEqual(fate(code), .mayHaveBeenProcessed)
         XCTAssertEqual(fate(code, status: 103), .mayHaveBeenProcessed)
         XCTAssertEqual(fate(code, status: 200), .truncated)
@@ -32,7 +33,7 @@
       }
       // A second start after the final head would join two responses.
       XCTAssertEqual(fate(42, starts: 2, status: 200, head: true, body: true), .failed)
-      for code: Int32 in [6, 7, 23, 28, 35, 60] { XCTAssertEqual(fate(code, starts: 0), .failed) }
+      for code: UInt32 in [6, 7, 23, 28, 35, 60] { XCTAssertEqual(fate(code, starts: 0), .failed) }
     }
 
     private func transfer(_ method: HTTPMethod, _ version: Request.HTTPVersion = .automatic) throws -> CurlTransfer {
