@@ -33,6 +33,9 @@ package struct Origin: Hashable, Sendable {
     return String(bytes[..<authority.endIndex])
   }
 
+  /// Returns whether `url` has this origin. Most URLs start with the text of their origin, and parsing one is slow.
+  package func contains(_ url: URL) -> Bool { Self.isIn(text, url.absoluteString) || Origin(url) == self }
+
   /// Returns whether `url` is exactly `origin`, or continues it with a slash; `false` may mean a different spelling.
   package static func isIn(_ origin: String, _ url: String) -> Bool {
     let isIn = url.utf8.withContiguousStorageIfAvailable { url in

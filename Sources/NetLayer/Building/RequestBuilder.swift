@@ -10,6 +10,8 @@ final class RequestBuilder: Sendable {
   let signer: (any Signer)?
   let conventions: BodyConventions
   private let base: BaseURL?
+  /// The backend's own origin. Secrets of the backend are sent to no other origin.
+  private let origin: Origin?
   /// The context of every request, and of every request to the backend's own origin.
   private let context: Context
   private let ownContext: Context
@@ -30,6 +32,7 @@ final class RequestBuilder: Sendable {
     self.signer = signer
     self.conventions = conventions
     base = baseURL.flatMap(BaseURL.init)
+    origin = baseURL.map(Origin.init)
     self.context = context
     var context = context
     if !headers.isEmpty { context[OriginBoundHeadersKey.self] = headers }
@@ -44,7 +47,7 @@ final class RequestBuilder: Sendable {
   func request(for call: CallContent, accept: String? = nil) throws -> Request {
     let plain = call.baseURL == nil ? base?.url(for: call.target) : nil
     let url = try plain ?? call.target.url(below: call.baseURL ?? baseURL)
-    let isOwn = !call.isForeign && (plain != nil || isOwn(url))
+    let isOwn = !call.isForeign && (plain != nil || origin?.contains(url) ?? true)
     let fields =
       isOwn && call.headers.isEmpty && accept == Self.json
       ? jsonHeaders : Self.accepting(accept, isOwn ? headers.merging(call.headers) : call.headers)
@@ -72,25 +75,6 @@ final class RequestBuilder: Sendable {
     var headers = headers
     headers["Accept"] = type
     return headers
-  }
-
-  /// Returns whether `url` has the backend's own origin. Secrets of the backend are sent to no other origin.
-  private func isOwn(_ url: URL) -> Bool {
-    baseURL.map { Self.beginAlike($0, url) || Origin($0) == Origin(url) } ?? true
-  }
-
-  /// Returns whether the texts are equal up to the path. This is true of URLs relative to the base, and parsing URLs is
-  /// slow.
-  private static func beginAlike(_ a: URL, _ b: URL) -> Bool {
-    let slash = UInt8(ascii: "/")
-    var rest = b.absoluteString.utf8.makeIterator()
-    var slashes = 0
-    for byte in a.absoluteString.utf8 {
-      guard rest.next() == byte else { return false }
-      if byte == slash { slashes += 1 }
-      if slashes == 3 { return true }
-    }
-    return slashes == 2 && rest.next() == slash
   }
 
   private func encode(_ task: HTTPTask, isOwn: Bool, into request: inout Request) throws {

@@ -156,11 +156,7 @@ public final class AuthenticationInterceptor: Interceptor {
   }
 
   /// Returns whether `url` belongs to one of the origins.
-  private func isFor(_ url: URL) -> Bool {
-    // Most URLs start with the text of their origin.
-    let text = url.absoluteString
-    return origins.contains { Origin.isIn($0.text, text) } || origins.contains(Origin(url))
-  }
+  private func isFor(_ url: URL) -> Bool { origins.contains { $0.contains(url) } }
 
   private func sent(_ request: Request, with held: TokenRefresh.Held, _ next: InterceptorChain) -> Observable<Response>
   {

@@ -164,7 +164,8 @@ extension CacheInterceptor {
     guard !request.method.isSafe, (200...399).contains(response.status) else { return }
     let named = ["Location", "Content-Location"].compactMap { response.headers[$0] }
       .compactMap { URL(string: $0, relativeTo: response.url)?.absoluteURL }
-    for url in [request.url] + named where Origin(url) == Origin(request.url) { cache.removeAll(of: url) }
+    let own = Origin(request.url)
+    for url in [request.url] + named where own.contains(url) { cache.removeAll(of: url) }
   }
 }
 

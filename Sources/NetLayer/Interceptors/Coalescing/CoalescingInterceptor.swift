@@ -87,7 +87,7 @@ public final class CoalescingInterceptor: Interceptor {
     let forget: @Sendable () -> Void = { [weak self] in
       guard let self else { return }
       sharedRequests.release { sharedRequests in
-        let stale = sharedRequests.filter { Origin($0.url) == origin }
+        let stale = sharedRequests.filter { origin.contains($0.url) }
         sharedRequests.subtract(stale)
         return stale
       }

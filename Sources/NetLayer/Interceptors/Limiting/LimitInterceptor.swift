@@ -95,7 +95,7 @@ public final class LimitInterceptor: Interceptor {
   private struct State {
     var queue: HostQueue
     /// The lane of the last request, because successive requests usually have the same origin.
-    var last: (origin: String, lane: HostQueue.Lane)?
+    var last: (origin: Origin, lane: HostQueue.Lane)?
     var bucket: TokenBucket?
     /// Whether a thread is starting requests. Other threads leave their requests to that thread, so that starting never
     /// nests.
@@ -103,9 +103,9 @@ public final class LimitInterceptor: Interceptor {
     var alarm: Date?
 
     mutating func lane(for url: URL) -> HostQueue.Lane {
-      if let (origin, lane) = last, Origin.isIn(origin, url.absoluteString) { return lane }
-      let origin = Origin(url).text
-      let lane = queue.lane(for: origin)
+      if let (origin, lane) = last, origin.contains(url) { return lane }
+      let origin = Origin(url)
+      let lane = queue.lane(for: origin.text)
       last = (origin, lane)
       return lane
     }
