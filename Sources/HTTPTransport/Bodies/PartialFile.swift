@@ -67,18 +67,17 @@ package final class PartialFile {
       }
       // Another download may have completed the file between the two steps.
     } while !isStillThere
-    let (known, isOwnNote) = Self.content(of: sidecar)
-    let written = known.flatMap { try? JSONDecoder().decode(Note.self, from: $0) }
+    let (written, hasNote, isOwnNote) = Self.note(in: sidecar)
     count = Int64(lseek(descriptor, 0, SEEK_END))
-    if known != nil || count > 0, written?.resource == nil, written?.validator == nil {
+    if hasNote || count > 0, written?.resource == nil, written?.validator == nil {
       // Only closes the file, unless this call has created it: the bytes belong to another program.
       if count == 0 { _ = unlink(part.path) }
       closeFile()
-      let other = known == nil ? part : sidecar
+      let other = hasNote ? sidecar : part
       throw NetworkError(
         kind: .file, reason: "\(other.path) does not belong to a download; move it away, or choose another destination")
     }
-    guard Self.isOwn(descriptor), isOwnNote else {
+    guard DurableDirectory.isOwn(descriptor), isOwnNote else {
       try replace()
       return
     }
@@ -86,22 +85,20 @@ package final class PartialFile {
     if count > 0, note == nil { try restart(nil) }
   }
 
-  /// Returns whether nobody but this user can write to an open regular file, and whether it has one name only.
-  private static func isOwn(_ descriptor: Int32) -> Bool {
-    var info = stat()
-    return fstat(descriptor, &info) == 0 && info.st_mode & S_IFMT == S_IFREG && info.st_uid == geteuid()
-      && info.st_nlink == 1 && info.st_mode & (S_IWGRP | S_IWOTH) == 0
-  }
-
-  /// Returns the content of a note, `nil` without one, and whether nobody but this user can have written it.
-  private static func content(of sidecar: URL) -> (Data?, isOwn: Bool) {
-    // Neither follows a symbolic link, nor waits for the writer of a FIFO.
-    let descriptor = open(sidecar.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-    guard descriptor >= 0 else { return (nil, true) }
-    defer { _ = close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 1 << 16)
-    let count = read(descriptor, &bytes, bytes.count)
-    return (Data(bytes.prefix(max(count, 0))), isOwn(descriptor))
+  /// Returns the note in `sidecar`, whether there is a file, and whether nobody but this user can have written it.
+  private static func note(in sidecar: URL) -> (Note?, exists: Bool, isOwn: Bool) {
+    do {
+      guard let (content, isOwn) = try DurableFile(sidecar).read() else { return (nil, false, true) }
+      switch content {
+      case .intact(let text): return (try? JSONDecoder().decode(Note.self, from: text), true, isOwn)
+      // A note of a download, but of unknown bytes.
+      case .damaged: return (Note(resource: ""), true, isOwn)
+      case .unknown: return (nil, true, isOwn)
+      }
+    } catch {
+      // Not a file that can be read, such as a symbolic link, which the next note replaces.
+      return (nil, false, true)
+    }
   }
 
   /// Replaces a partial file or a note that another user may have written by a new, empty file.
@@ -167,13 +164,12 @@ package final class PartialFile {
     guard let sidecar else { return }
     // Writes the note before the first byte, because bytes without a note are not recognized as a download. A note
     // without bytes is harmless.
-    let text: Data
-    do { text = try JSONEncoder().encode(note ?? Note(resource: "")) } catch {
-      throw NetworkError(kind: .file, reason: "the file \(sidecar.path) can't be written: \(error)", underlying: error)
+    do {
+      try DurableFile(sidecar).write(JSONEncoder().encode(note ?? Note(resource: "")), mode: 0o644)
+    } catch {
+      let reason = SystemError.text(of: error)
+      throw NetworkError(kind: .file, reason: "the file \(sidecar.path) can't be written: \(reason)", underlying: error)
     }
-    let file = try PartialFile(sidecar)
-    try file.append(text)
-    try file.complete()
   }
 
   /// Appends `bytes`.
@@ -215,11 +211,7 @@ package final class PartialFile {
     }
     guard let sidecar else { return }
     _ = unlink(sidecar.path)
-    let directory = open(destination.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
-    if directory >= 0 {
-      _ = fsync(directory)
-      _ = close(directory)
-    }
+    try? DurableDirectory(path: destination.deletingLastPathComponent().resolvingSymlinksInPath().path).sync()
   }
 
   /// Removes the file and its note.

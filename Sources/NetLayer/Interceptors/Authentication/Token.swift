@@ -98,9 +98,12 @@ public struct FileTokenStore: TokenStore {
   /// - Throws: `NetworkError` of kind `file` for a file that can't be read or does not contain a token.
   public func load() throws -> Token? {
     do {
-      return try JSONDecoder().decode(Token.self, from: Data(contentsOf: file))
-    } catch let error as CocoaError where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile {
-      return nil
+      guard let (content, isOwn) = try DurableFile(file).read() else { return nil }
+      guard isOwn else { throw Refusal("another user can write to it") }
+      switch content {
+      case .intact(let text): return try JSONDecoder().decode(Token.self, from: text)
+      case .damaged, .unknown: throw Refusal("it is damaged")
+      }
     } catch {
       throw failure("read", error)
     }
@@ -111,24 +114,9 @@ public struct FileTokenStore: TokenStore {
   /// - Throws: `NetworkError` of kind `file`.
   public func save(_ token: Token?) throws {
     do {
-      guard let token else {
-        if FileManager.default.fileExists(atPath: file.path) { try FileManager.default.removeItem(at: file) }
-        return
-      }
-      // The file is created with its final mode, because others could read it before a later chmod.
-      let temporary = file.appendingPathExtension(UUID().uuidString)
-      let descriptor = open(temporary.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-      guard descriptor >= 0 else { throw SystemError.last }
-      do {
-        defer { _ = close(descriptor) }
-        guard writeAll(try JSONEncoder().encode(token), to: descriptor), fsync(descriptor) == 0 else {
-          throw SystemError.last
-        }
-        guard rename(temporary.path, file.path) == 0 else { throw SystemError.last }
-      } catch {
-        try? FileManager.default.removeItem(at: temporary)
-        throw error
-      }
+      let file = try DurableFile(file)
+      guard let token else { return try file.remove() }
+      try file.write(try JSONEncoder().encode(token))
     } catch {
       throw failure("written", error)
     }
@@ -147,6 +135,11 @@ public struct FileTokenStore: TokenStore {
       return nil
     }
     return Disposables.create { close(descriptor) }
+  }
+
+  private struct Refusal: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
   }
 
   private func failure(_ verb: String, _ error: any Error) -> NetworkError {

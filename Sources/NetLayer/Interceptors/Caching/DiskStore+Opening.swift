@@ -2,7 +2,7 @@ import PortableFoundation
 
 extension DiskStore {
   /// Opens, locks and sweeps the directory and returns it, or returns `nil` if that fails now.
-  func opened() -> Directory? {
+  func opened() -> DurableDirectory? {
     if let directory, !directory.isGone { return directory }
     directory = nil
     files = LeastRecentlyUsed(limit: files.limit)
@@ -13,7 +13,7 @@ extension DiskStore {
     return opened
   }
 
-  private func open() -> Directory? {
+  private func open() -> DurableDirectory? {
     var creation: Int32?
     do {
       try FileManager.default.createDirectory(
@@ -21,31 +21,28 @@ extension DiskStore {
     } catch {
       creation = SystemError.code(of: error)
     }
-    let directory = openDescriptor(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-    guard directory >= 0 else {
-      // If the directory could not be created, its absence is not the cause to report.
-      tellUnusable(errno == ENOENT ? creation ?? errno : errno)
-      return nil
-    }
-    if let problem = problem(of: directory) {
-      tell(
-        "the cache directory \(path) \(problem), so responses are kept in memory only; pass a new or empty directory")
-      _ = close(directory)
-      return nil
-    }
-    let lock = openat(directory, Self.marker, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard lock >= 0, fchmod(directory, 0o700) == 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-      if lock >= 0, errno == EWOULDBLOCK {
+    var problem: String?
+    do {
+      let directory = try DurableDirectory(path: path, marker: Self.marker) {
+        problem = self.problem(of: $0)
+        return problem == nil
+      }
+      guard fchmod(directory.descriptor, 0o700) == 0 else { throw SystemError.last }
+      return directory
+    } catch {
+      if let problem {
+        tell(
+          "the cache directory \(path) \(problem), so responses are kept in memory only; pass a new or empty directory")
+      } else if SystemError.code(of: error) == EWOULDBLOCK {
         tell(
           "another cache uses the directory \(path), so responses are kept in memory only; use one directory per cache")
       } else {
-        tellUnusable(errno)
+        // If the directory could not be created, its absence is not the cause to report.
+        let reason = SystemError.code(of: error) ?? EIO
+        tellUnusable(reason == ENOENT ? creation ?? reason : reason)
       }
-      if lock >= 0 { _ = close(lock) }
-      _ = close(directory)
       return nil
     }
-    return Directory(descriptor: directory, lock: lock)
   }
 
   /// Returns why the store must not touch the files of `directory`; `nil` if it is empty, or its marker shows that a
@@ -57,9 +54,7 @@ extension DiskStore {
       return info.st_uid == geteuid() ? nil : "contains files of another user"
     }
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { return "can't be listed" }
-    // Version 0.1 named the marker `lock`, which other programs do, too.
-    let isOwn = names.contains("lock") && names.allSatisfy { $0 == "lock" || Self.isOwn($0) }
-    return names.isEmpty || isOwn ? nil : "contains files of other programs"
+    return names.isEmpty ? nil : "contains files of other programs"
   }
 
   func tellUnusable(_ reason: Int32) {

@@ -7,22 +7,19 @@ extension DiskStore {
   /// While the store is open, `finish` evicts files that exceed the limit, and `read` removes expired files.
   ///
   /// - Returns: `true` if all files could be checked. Files that could not be opened for lack of descriptors remain.
-  func sweep(_ directory: Directory) -> Bool {
+  func sweep(_ directory: DurableDirectory) -> Bool {
     let time = now()
-    let directory = directory.descriptor
     var found: [(name: String, file: Found)] = []
     let names: [String]
     do {
-      names = try FileManager.default.contentsOfDirectory(atPath: path)
+      try directory.sweep()
+      names = try directory.names()
     } catch {
       tellUnusable(SystemError.code(of: error) ?? EIO)
       return false
     }
-    for name in names {
-      if name.hasPrefix(Self.temporaryPrefix) { _ = unlinkat(directory, name, 0) }
-      guard Self.isEntry(name) else { continue }
-      // Does not wait for the writer of a FIFO.
-      let file = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    for name in names where Self.isEntry(name) {
+      let file = directory.open(name)
       if file < 0, Self.isShortage(errno) {
         tellUnusable(errno)
         return false
@@ -33,12 +30,12 @@ extension DiskStore {
       {
         found.append((name, known))
       } else {
-        _ = unlinkat(directory, name, 0)
+        directory.remove(name)
       }
     }
     for (name, file) in found.sorted(by: { $0.file.used < $1.file.used }) {
       for gone in files.insert(file.tags, for: name, cost: Self.blocks(file.size)) {
-        _ = unlinkat(directory, gone.key, 0)
+        directory.remove(gone.key)
       }
     }
     return true
@@ -56,12 +53,14 @@ extension DiskStore {
     var info = stat()
     guard fstat(file, &info) == 0, let size = Int(exactly: info.st_size) else { return nil }
     let fixed = withUnsafeTemporaryAllocation(byteCount: CacheEntry.fixedSize, alignment: 8) { bytes in
-      Self.fill(bytes, from: file) ? CacheEntry.FixedPart(UnsafeRawBufferPointer(bytes)) : nil
+      DurableDirectory.fill(bytes, from: file) ? CacheEntry.FixedPart(UnsafeRawBufferPointer(bytes)) : nil
     }
     guard let fixed, fixed.fileSize == size else { return nil }
     let head = CacheEntry.fixedSize + fixed.headSize
     return withUnsafeTemporaryAllocation(byteCount: head, alignment: 8) { bytes in
-      guard Self.fill(bytes, from: file), let tags = fixed.tags(in: UnsafeRawBufferPointer(bytes)) else { return nil }
+      guard DurableDirectory.fill(bytes, from: file), let tags = fixed.tags(in: UnsafeRawBufferPointer(bytes)) else {
+        return nil
+      }
       #if canImport(Darwin)
         let used = info.st_mtimespec
       #else

@@ -3,36 +3,14 @@ import PortableFoundation
 /// A store of entries as files in one directory: the most recently used ones, up to `limit` bytes.
 ///
 /// The name of a file is the SHA-256 of its key. A file appears under that name only when it is complete and on disk:
-/// it is written under another name, synced, and renamed. The store is opened at first use, by one process at a time.
+/// see ``DurableDirectory``. The store is opened at first use, by one process at a time.
 /// Except for `Writing`, it is used on one queue only.
 final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue only
-  /// The open directory, kept open by its writers.
-  final class Directory: Sendable {
-    let descriptor: Int32
-    private let lock: Int32
-
-    init(descriptor: Int32, lock: Int32) {
-      self.descriptor = descriptor
-      self.lock = lock
-    }
-
-    deinit {
-      _ = close(descriptor)
-      _ = close(lock)
-    }
-
-    /// Whether the directory was removed, even if another one with its name exists.
-    var isGone: Bool {
-      var info = stat()
-      return fstat(descriptor, &info) == 0 && info.st_nlink == 0
-    }
-  }
-
   let path: String
   let now: @Sendable () -> Double
   private let report: @Sendable (String) -> Void
   /// The open directory; `nil` until it is open. Each use retries to open it.
-  var directory: Directory?
+  var directory: DurableDirectory?
   /// The tags of each file.
   var files: LeastRecentlyUsed<String, [String]>
   /// The files that are being written, by name. Each has a number, so that a file that was removed meanwhile does not
@@ -55,7 +33,7 @@ final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue 
   /// Returns the entry of `name`. A corrupt or expired entry is removed.
   func read(_ name: Name) -> CacheEntry? {
     guard let directory = opened(), files.contains(name.text) else { return nil }
-    let file = openat(directory.descriptor, name.text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    let file = directory.open(name.text)
     guard file >= 0 else {
       if !Self.isShortage(errno) { remove(name) }
       return nil
@@ -76,7 +54,7 @@ final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue 
     remove(name, unlinks: false)
     guard let directory = opened() else { return nil }
     guard entry.body.count <= files.limit else {
-      _ = unlinkat(directory.descriptor, name.text, 0)
+      directory.remove(name.text)
       return nil
     }
     writes += 1
@@ -84,34 +62,29 @@ final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue 
     return Writing(entry: entry, name: name, directory: directory, number: writes)
   }
 
-  /// Renames the written file if it is still needed and `failure` is `nil`; returns whether the file was renamed.
-  func finish(_ writing: Writing, size: Int, failure: Int32?) -> Bool {
-    let (directory, name) = (writing.directory.descriptor, writing.name)
-    guard pending[name.text]?.number == writing.number else {
-      _ = unlinkat(directory, writing.temporary, 0)
-      return false
-    }
+  /// Renames the written file if it is still needed; returns whether the file was renamed.
+  func finish(_ writing: Writing, _ saved: Result<DurableDirectory.NewFile, any Error>, size: Int) -> Bool {
+    let name = writing.name
+    guard pending[name.text]?.number == writing.number else { return false }
     pending[name.text] = nil
-    guard failure == nil, renameat(directory, writing.temporary, directory, name.text) == 0 else {
-      let reason = failure ?? errno
-      _ = unlinkat(directory, writing.temporary, 0)
-      fail(name, reason)
+    do {
+      try saved.get().rename(to: name.text)
+    } catch {
+      fail(name, error)
       return false
     }
     for gone in files.insert(writing.entry.tags, for: name.text, cost: Self.blocks(size)) {
-      _ = unlinkat(directory, gone.key, 0)
+      writing.directory.remove(gone.key)
     }
     return true
   }
 
-  /// Removes the entry of `name`, which could not be written for `reason`.
-  func fail(_ name: Name, _ reason: Int32) {
+  /// Removes the entry of `name`, which could not be written because of `error`.
+  func fail(_ name: Name, _ error: any Error) {
     remove(name)
     guard let directory else { return }
-    _ = unlinkat(directory.descriptor, name.text, 0)
-    tell(
-      "the cache in \(path) can't be written, so responses are kept in memory only: \(String(cString: strerror(reason)))"
-    )
+    directory.remove(name.text)
+    tell("the cache in \(path) can't be written, so responses are kept in memory only: \(SystemError.text(of: error))")
   }
 
   /// Reports a problem, once.
@@ -129,7 +102,7 @@ final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue 
     guard let directory = opened() else { return miss(name.text) }
     let isKnown = files.remove(name.text) != nil
     if pending.removeValue(forKey: name.text) != nil || isKnown, unlinks {
-      _ = unlinkat(directory.descriptor, name.text, 0)
+      directory.remove(name.text)
     }
   }
 
@@ -139,7 +112,7 @@ final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue 
     let written = files.remove { $0.contains(tag) }.map(\.key)
     let waiting = pending.filter { $0.value.tags.contains(tag) }.map(\.key)
     for name in waiting { pending[name] = nil }
-    for name in written + waiting { _ = unlinkat(directory.descriptor, name, 0) }
+    for name in written + waiting { directory.remove(name) }
   }
 
   private func miss(_ name: String) {
@@ -154,7 +127,7 @@ final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue 
       return
     }
     for name in files.keys + pending.keys {
-      _ = unlinkat(directory.descriptor, name, 0)
+      directory.remove(name)
       _ = files.remove(name)
     }
     pending = [:]
@@ -181,31 +154,13 @@ final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue 
       size <= files.limit
     else { return nil }
     return withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { bytes in
-      guard Self.fill(bytes, from: file) else { return nil }
+      guard DurableDirectory.fill(bytes, from: file) else { return nil }
       return CacheEntry.decoded(UnsafeRawBufferPointer(bytes), digest: name.digest)
     }
   }
 
-  static func fill(_ bytes: UnsafeMutableRawBufferPointer, from file: Int32) -> Bool {
-    var done = 0
-    while done < bytes.count {
-      let count = pread(file, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(done))
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return false }
-      done += count
-    }
-    return true
-  }
-
-  static let temporaryPrefix = "writing-"
   /// The file that is locked, and that marks the directory as one of a store.
   static let marker = "netlayer-cache"
-
-  /// Returns whether `name` is the name of an entry's file, also of an unfinished one.
-  static func isOwn(_ name: String) -> Bool {
-    isEntry(name)
-      || name.hasPrefix(temporaryPrefix) && name.utf8.dropFirst(temporaryPrefix.utf8.count).allSatisfy(isDigit)
-  }
 
   /// Returns whether `name` is the name of an entry's file: a digest in lowercase hexadecimal digits.
   static func isEntry(_ name: String) -> Bool {

@@ -37,13 +37,12 @@ extension ResponseCache {
   private func write(_ entry: CacheEntry, _ name: DiskStore.Name, to disk: DiskStore) {
     guard let file = disk.begin(entry, name) else { return release(entry.cost) }
     writing.async { [self] in
-      let (size, failure) = file.save()
+      let (saved, size) = file.save()
       queue.async { [self] in
         release(entry.cost)
-        guard disk.finish(file, size: size, failure: failure) else { return }
+        guard disk.finish(file, saved, size: size) else { return }
         writing.async { [self] in
-          guard let failure = file.sync() else { return }
-          queue.async { disk.fail(name, failure) }
+          do { try file.directory.sync() } catch { queue.async { disk.fail(name, error) } }
         }
       }
     }

@@ -252,6 +252,21 @@ final class TokenSharingTests: XCTestCase {
     XCTAssertEqual("\(token)".contains("r,"), false)
   }
 
+  func test_fileStore_refusesATokenThatAnotherUserCanWrite_andADamagedOne() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("token-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: file) }
+    let store = FileTokenStore(file)
+    try store.save(Token(access: "a"))
+    try FileManager.default.setAttributes([.posixPermissions: 0o660], ofItemAtPath: file.path)
+    XCTAssertThrowsError(try store.load()) { XCTAssertTrue("\($0)".contains("another user can write to it"), "\($0)") }
+    try store.save(Token(access: "b"))
+    var bytes = try Data(contentsOf: file)
+    bytes[bytes.count - 3] ^= 1
+    try bytes.write(to: file)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+    XCTAssertThrowsError(try store.load()) { XCTAssertTrue("\($0)".contains("it is damaged"), "\($0)") }
+  }
+
   // MARK: A new token of the same user
 
   func test_tokenReplacedForTheSameUser_retriesTheRejectedRequest() throws {

@@ -1,5 +1,5 @@
 /// CRC-32 as in zlib and Ethernet (ISO 3309). It detects disk errors, not tampering.
-enum Checksum {
+package enum Checksum {
   /// Eight tables. Table k contains the effect of a byte on the sum k bytes later, so that one step processes eight
   /// bytes.
   private static let tables: [UInt32] = {
@@ -15,7 +15,7 @@ enum Checksum {
   }()
 
   /// Returns the checksum of `bytes`.
-  static func crc32(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+  package static func crc32(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     tables.withUnsafeBufferPointer { tables in
       var sum = ~UInt32(0)
       var place = 0

@@ -1,0 +1,169 @@
+import PortableFoundation
+
+/// An open directory whose files survive a crash of the program and of the system: each is the old one or the complete
+/// new one.
+///
+/// A new file has the name `new-UUID` until it is complete and on disk. It is locked meanwhile, so that other processes
+/// recognize the files of a process that has ended.
+package final class DurableDirectory: Sendable {
+  /// The path with which the directory was opened.
+  package let path: String
+  package let descriptor: Int32
+  /// The locked marker; -1 for none.
+  private let lock: Int32
+
+  /// Opens the directory at `path`.
+  ///
+  /// - Parameters:
+  ///   - path: The path. The last component may not be a symbolic link.
+  ///   - marker: The name of a file to create and lock; `nil` for none. One process at a time has the lock, until this
+  ///     object is released.
+  ///   - isUsable: A closure that returns whether the directory, which is open but not yet changed, may be used.
+  /// - Throws: `POSIXError`: `EWOULDBLOCK` if another process has the lock, `EPERM` if the directory may not be used.
+  package init(path: String, marker: String? = nil, isUsable: (_ descriptor: Int32) -> Bool = { _ in true }) throws {
+    let directory = openDescriptor(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard directory >= 0 else { throw SystemError.last }
+    var file: Int32 = -1
+    do {
+      guard isUsable(directory) else { throw POSIXError(.EPERM) }
+      if let marker {
+        file = openat(directory, marker, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0, flock(file, LOCK_EX | LOCK_NB) == 0 else { throw SystemError.last }
+      }
+    } catch {
+      if file >= 0 { closeDescriptor(file) }
+      closeDescriptor(directory)
+      throw error
+    }
+    (self.path, descriptor, lock) = (path, directory, file)
+  }
+
+  deinit {
+    closeDescriptor(descriptor)
+    if lock >= 0 { closeDescriptor(lock) }
+  }
+
+  /// Whether the directory was removed, even if another one with its name exists.
+  package var isGone: Bool {
+    var info = stat()
+    return fstat(descriptor, &info) == 0 && info.st_nlink == 0
+  }
+
+  /// The names of all files.
+  package func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path) }
+
+  /// Opens the file `name` for reading, and returns -1 with `errno` on an error. Neither follows a symbolic link, nor
+  /// waits for the writer of a FIFO.
+  package func open(_ name: String) -> Int32 {
+    openat(descriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+  }
+
+  /// Returns the bytes of the file `name`, and whether nobody but this user can have written them; `nil` if there is no
+  /// file.
+  ///
+  /// - Parameter limit: The maximum number of bytes.
+  /// - Throws: `POSIXError`: `EFBIG` beyond the limit.
+  package func read(_ name: String, limit: Int) throws -> (bytes: Data, isOwn: Bool)? {
+    let file = open(name)
+    guard file >= 0 else {
+      guard errno == ENOENT else { throw SystemError.last }
+      return nil
+    }
+    defer { closeDescriptor(file) }
+    var info = stat()
+    guard fstat(file, &info) == 0 else { throw SystemError.last }
+    guard let size = Int(exactly: info.st_size), size <= limit else { throw POSIXError(.EFBIG) }
+    var bytes = Data(count: size)
+    guard bytes.withUnsafeMutableBytes({ Self.fill($0, from: file) }) else { throw SystemError.last }
+    return (bytes, Self.isOwn(file))
+  }
+
+  /// Writes `bytes` as the file `name`, which is on disk when this function returns.
+  ///
+  /// - Throws: `POSIXError`. The old file remains.
+  package func write(_ bytes: Data, as name: String, mode: mode_t = 0o600) throws {
+    try create(bytes, mode: mode).rename(to: name)
+    try sync()
+  }
+
+  /// Writes `bytes` under a new name. The file is on disk when this function returns, and removed unless it is renamed.
+  package func create(_ bytes: Data, mode: mode_t = 0o600) throws -> NewFile {
+    let file = try NewFile(in: self, mode: mode)
+    guard writeAll(bytes, to: file.descriptor), fsync(file.descriptor) == 0 else { throw SystemError.last }
+    return file
+  }
+
+  /// Syncs the directory, so that new names of files persist.
+  package func sync() throws {
+    guard fsync(descriptor) == 0 else { throw SystemError.last }
+  }
+
+  /// Removes the file `name`, if it exists.
+  package func remove(_ name: String) { _ = unlinkat(descriptor, name, 0) }
+
+  /// Removes the unfinished files of processes that have ended.
+  package func sweep() throws {
+    for name in try names() where Self.isUnfinished(name) {
+      let file = open(name)
+      guard file >= 0 else { continue }
+      // Its writer has the lock until the file has its final name.
+      if flock(file, LOCK_EX | LOCK_NB) == 0 { remove(name) }
+      closeDescriptor(file)
+    }
+  }
+
+  /// Returns whether `name` is the name of an unfinished file.
+  package static func isUnfinished(_ name: String) -> Bool {
+    name.hasPrefix(prefix) && UUID(uuidString: String(name.dropFirst(prefix.count))) != nil
+  }
+
+  private static let prefix = "new-"
+
+  /// Returns whether nobody but this user can write to an open regular file, and whether it has one name only.
+  package static func isOwn(_ descriptor: Int32) -> Bool {
+    var info = stat()
+    return fstat(descriptor, &info) == 0 && info.st_mode & S_IFMT == S_IFREG && info.st_uid == geteuid()
+      && info.st_nlink == 1 && info.st_mode & (S_IWGRP | S_IWOTH) == 0
+  }
+
+  /// Reads from the start of `file` until `bytes` are full.
+  package static func fill(_ bytes: UnsafeMutableRawBufferPointer, from file: Int32) -> Bool {
+    var done = 0
+    while done < bytes.count {
+      let count = pread(file, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(done))
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return false }
+      done += count
+    }
+    return true
+  }
+
+  /// A file that has not got its final name yet. It is removed when this object is released before.
+  package final class NewFile: @unchecked Sendable {  // safe: used by one thread at a time
+    private let directory: DurableDirectory
+    private var name: String?
+    fileprivate let descriptor: Int32
+
+    fileprivate init(in directory: DurableDirectory, mode: mode_t) throws {
+      self.directory = directory
+      let name = prefix + UUID().uuidString
+      descriptor = openat(directory.descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
+      guard descriptor >= 0 else { throw SystemError.last }
+      self.name = name
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw SystemError.last }
+    }
+
+    deinit {
+      if let name { directory.remove(name) }
+      if descriptor >= 0 { closeDescriptor(descriptor) }
+    }
+
+    /// Renames the file to its final name, and replaces an existing file.
+    package func rename(to name: String) throws {
+      guard let old = self.name, renameat(directory.descriptor, old, directory.descriptor, name) == 0 else {
+        throw SystemError.last
+      }
+      self.name = nil
+    }
+  }
+}

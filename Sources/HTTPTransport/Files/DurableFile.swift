@@ -1,0 +1,67 @@
+import PortableFoundation
+
+/// A small file of this user that survives a crash, and whose damage is recognized.
+///
+/// The first line is `NLfile1 CHECKSUM COUNT`: the CRC-32 of the content as eight hexadecimal digits, and its number of
+/// bytes. The content follows.
+package struct DurableFile {
+  /// The file.
+  package let url: URL
+  private let directory: DurableDirectory
+  private var name: String { url.lastPathComponent }
+
+  /// Opens the directory of `url`, which must exist.
+  package init(_ url: URL) throws {
+    self.url = url
+    // Opened with its links resolved, because only the file itself belongs to this type.
+    directory = try DurableDirectory(path: url.deletingLastPathComponent().resolvingSymlinksInPath().path)
+  }
+
+  /// The content of a file.
+  package enum Content: Equatable {
+    /// Bytes as they were written, or JSON of a version that wrote no first line.
+    case intact(Data)
+    /// A truncated or changed file.
+    case damaged
+    /// A file of another program.
+    case unknown
+  }
+
+  /// Returns the content, and whether nobody but this user can have written it; `nil` if there is no file.
+  ///
+  /// - Throws: `POSIXError`.
+  package func read() throws -> (content: Content, isOwn: Bool)? {
+    try directory.read(name, limit: Self.limit).map { (Self.content(of: $0.bytes), $0.isOwn) }
+  }
+
+  /// Replaces the content. It is on disk when this function returns.
+  package func write(_ content: Data, mode: mode_t = 0o600) throws {
+    try directory.write(Self.framed(content), as: name, mode: mode)
+  }
+
+  /// Removes the file, if it exists.
+  package func remove() throws {
+    guard unlinkat(directory.descriptor, name, 0) == 0 || errno == ENOENT else { throw SystemError.last }
+    try directory.sync()
+  }
+
+  private static let limit = 1 << 20
+  private static let magic = "NLfile1 "
+
+  /// Returns `content` with the line that recognizes damage.
+  static func framed(_ content: Data) -> Data {
+    let checksum = String(content.withUnsafeBytes { Checksum.crc32($0) }, radix: 16)
+    let padding = String(repeating: "0", count: 8 - checksum.count)
+    return Data("\(magic)\(padding)\(checksum) \(content.count)\n".utf8) + content
+  }
+
+  /// Returns the content of the file with `bytes`.
+  static func content(of bytes: Data) -> Content {
+    if bytes.first == UInt8(ascii: "{") { return .intact(bytes) }
+    let content = bytes.firstIndex(of: UInt8(ascii: "\n")).map { Data(bytes[($0 + 1)...]) } ?? Data()
+    // Compares all bytes, so that a damaged line is not another spelling of the same numbers.
+    if framed(content) == bytes { return .intact(content) }
+    // Most of the first word remains after an accident.
+    return zip(bytes, magic.utf8).count { $0 == $1 } >= min(bytes.count, 4) ? .damaged : .unknown
+  }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import PortableFoundation
+import XCTest
+
+@testable import HTTPTransport
+
+/// Files that survive: damage, other users, other processes, and unfinished files.
+final class DurableFileTests: XCTestCase {
+  private let folder = FileManager.default.temporaryDirectory.appending(path: "durable-\(UUID().uuidString)")
+  private var url: URL { folder.appending(path: "note") }
+
+  override func setUpWithError() throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  override func tearDown() { try? FileManager.default.removeItem(at: folder) }
+
+  private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+
+  func test_content_isReadAsWritten_andReplaced() throws {
+    let file = try DurableFile(url)
+    XCTAssertNil(try file.read())
+    for content in [Data(), Data("{}".utf8), Data((0..<1000).map { UInt8(truncatingIfNeeded: $0) })] {
+      try file.write(content)
+      XCTAssertEqual(try file.read()?.content, .intact(content))
+      XCTAssertEqual(try file.read()?.isOwn, true)
+      XCTAssertEqual(try names(), ["note"])
+    }
+    let mode = try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
+    XCTAssertEqual(mode, 0o600)
+    try file.remove()
+    try file.remove()
+    XCTAssertEqual(try names(), [])
+  }
+
+  func test_everyTruncation_isRecognized() {
+    let bytes = DurableFile.framed(Data(#"{"access":"a"}"#.utf8))
+    for count in 0..<bytes.count {
+      let found = DurableFile.content(of: bytes.prefix(count))
+      XCTAssertEqual(found, .damaged, "the first \(count) bytes")
+    }
+    for extra in [[UInt8](repeating: 0, count: 1), Array("x".utf8)] {
+      XCTAssertEqual(DurableFile.content(of: bytes + extra), .damaged, "\(extra) after the end")
+    }
+  }
+
+  func test_everyFlippedBit_isRecognized() {
+    for content in [Data(), Data(#"{"access":"a"}"#.utf8)] {
+      let bytes = DurableFile.framed(content)
+      for place in bytes.indices {
+        for bit in 0..<8 {
+          var flipped = bytes
+          flipped[place] ^= 1 << UInt8(bit)
+          XCTAssertEqual(DurableFile.content(of: flipped), .damaged, "bit \(bit) of byte \(place)")
+        }
+      }
+    }
+  }
+
+  func test_zeroedBytes_areRecognized() {
+    let bytes = DurableFile.framed(Data(#"{"access":"a"}"#.utf8))
+    for place in bytes.indices.dropFirst(8) {
+      let zeroed = bytes.prefix(place) + Data(count: bytes.count - place)
+      XCTAssertEqual(DurableFile.content(of: zeroed), .damaged, "zeros from byte \(place)")
+    }
+  }
+
+  func test_filesOfOtherPrograms_areUnknown_andJSONOfEarlierVersionsIsRead() {
+    for text in ["my own", "Dear diary", "\u{0}\u{0}\u{0}\u{0}\u{0}"] {
+      XCTAssertEqual(DurableFile.content(of: Data(text.utf8)), .unknown, text)
+    }
+    XCTAssertEqual(DurableFile.content(of: Data("{}".utf8)), .intact(Data("{}".utf8)))
+  }
+
+  func test_fileThatAnotherUserMayHaveWritten_isNotOwn() throws {
+    let file = try DurableFile(url)
+    for (mode, isOwn) in [(0o600, true), (0o644, true), (0o620, false), (0o602, false)] {
+      try file.write(Data("a".utf8))
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
+      XCTAssertEqual(try file.read()?.isOwn, isOwn, String(mode, radix: 8))
+    }
+    try file.write(Data("a".utf8))
+    try FileManager.default.linkItem(at: url, to: folder.appending(path: "other"))
+    XCTAssertEqual(try file.read()?.isOwn, false, "a second name")
+    try file.remove()
+    try FileManager.default.createSymbolicLink(at: url, withDestinationURL: folder.appending(path: "other"))
+    XCTAssertThrowsError(try file.read(), "a symbolic link")
+    try file.remove()
+    XCTAssertEqual(mkfifo(url.path, 0o600), 0)
+    XCTAssertEqual(try file.read()?.isOwn, false, "a FIFO, without waiting for its writer")
+  }
+
+  func test_unfinishedFile_isRemovedUnlessItsWriterIsAlive() throws {
+    let directory = try DurableDirectory(path: folder.path)
+    var new: DurableDirectory.NewFile? = try directory.create(Data("abc".utf8))
+    let name = try XCTUnwrap(try names().first)
+    XCTAssertTrue(DurableDirectory.isUnfinished(name))
+    try Data().write(to: folder.appending(path: "new-\(UUID().uuidString)"))
+    try Data().write(to: folder.appending(path: "new-ideas.txt"))
+    try DurableDirectory(path: folder.path).sweep()
+    XCTAssertEqual(try names(), [name, "new-ideas.txt"].sorted(), "only the file without a writer is gone")
+    try new?.rename(to: "a")
+    XCTAssertEqual(try names(), ["a", "new-ideas.txt"])
+    new = try directory.create(Data())
+    new = nil
+    XCTAssertEqual(try names(), ["a", "new-ideas.txt"], "a file that was not renamed is removed")
+  }
+
+  func test_lock_hasOneOwner_untilItIsReleased() throws {
+    var first: DurableDirectory? = try DurableDirectory(path: folder.path, marker: "lock")
+    XCTAssertThrowsError(try DurableDirectory(path: folder.path, marker: "lock")) { error in
+      XCTAssertEqual((error as? POSIXError)?.code, .EWOULDBLOCK)
+    }
+    XCTAssertEqual(first?.isGone, false)
+    first = nil
+    let second = try DurableDirectory(path: folder.path, marker: "lock")
+    try FileManager.default.removeItem(at: folder)
+    XCTAssertTrue(second.isGone)
+    XCTAssertThrowsError(try second.write(Data(), as: "a"))
+  }
+
+  func test_unusableDirectory_isNotChanged() throws {
+    XCTAssertThrowsError(try DurableDirectory(path: folder.path, marker: "lock") { _ in false }) { error in
+      XCTAssertEqual((error as? POSIXError)?.code, .EPERM)
+    }
+    XCTAssertEqual(try names(), [])
+    let link = FileManager.default.temporaryDirectory.appending(path: "link-\(UUID().uuidString)")
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder)
+    defer { try? FileManager.default.removeItem(at: link) }
+    XCTAssertThrowsError(try DurableDirectory(path: link.path), "a symbolic link")
+  }
+
+  func test_failedWrite_keepsTheOldFile() throws {
+    let directory = try DurableDirectory(path: folder.path)
+    try directory.write(Data("old".utf8), as: "a")
+    try FileManager.default.createDirectory(at: folder.appending(path: "b"), withIntermediateDirectories: true)
+    XCTAssertThrowsError(try directory.write(Data("new".utf8), as: "b"))
+    XCTAssertEqual(try directory.read("a", limit: 9)?.bytes, Data("old".utf8))
+    XCTAssertThrowsError(try directory.read("a", limit: 2)) { error in
+      XCTAssertEqual((error as? POSIXError)?.code, .EFBIG)
+    }
+    XCTAssertEqual(try names(), ["a", "b"], "no unfinished file remains")
+  }
+}
