@@ -182,7 +182,8 @@ final class ThenScope<Input: Sendable, Element: Sendable>: Scope, @unchecked Sen
   @usableFromInline let selector: @Sendable (Input) throws -> Single<Element>
   @usableFromInline let next: Observable<Element>.Next
   // Safe: written by the only element, taken by the terminal event after it; disposal does not touch it.
-  @usableFromInline var following: Observable<Element>.Push?
+  // Row single of Benchmarks/Guard.
+  @exclusivity(unchecked) @usableFromInline var following: Observable<Element>.Push?
 
   @inlinable
   init(
