@@ -2,6 +2,7 @@
 /// lock.
 @usableFromInline
 package final class Cell<Value>: @unchecked Sendable {  // safe: events of one subscription never overlap
+  // Row i2.
   @exclusivity(unchecked) @usableFromInline var stored: Value
 
   @inlinable package init(_ value: Value) { stored = value }

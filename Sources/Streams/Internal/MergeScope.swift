@@ -158,6 +158,7 @@ final class MergeBacklog<Element: Sendable>: Sendable {
 final class MergeInner<Element: Sendable>: Subscription, @unchecked Sendable {
   // Safe: `slot` is written before the inner stream runs, and read after it has terminated.
   @usableFromInline let parent: MergeScope<Element>
+  // Row c2.
   @exclusivity(unchecked) @usableFromInline var slot = -1
   // The number of elements of this stream that wait in the drain; only one thread at a time adds to it.
   @usableFromInline let queued = Atomic<Int>(0)
@@ -198,5 +199,60 @@ final class MergeInner<Element: Sendable>: Subscription, @unchecked Sendable {
       return false
     }
     return parent.downstream.takesMore(orCall: resume)
+  }
+}
+
+/// The inner subscriptions of a `MergeScope`; adding and removing take constant time. With a `CompositeDisposable`, row
+/// c2 takes 1.5 times as long.
+@usableFromInline
+final class SubscriptionSet: Disposable {
+  private struct State {
+    var disposed = false
+    var slots: [Subscription?] = []
+    var free: [Int] = []
+  }
+
+  // Guards the members and the free slots; members are disposed and released outside the lock.
+  private let state = Locked(State())
+
+  @usableFromInline init() {}
+
+  /// Adds `member` and returns its slot for `remove`, or disposes it immediately if the set has been disposed.
+  @usableFromInline
+  func insert(_ member: Subscription) -> Int {
+    let slot: Int? = state.withLock { state in
+      guard !state.disposed else { return nil }
+      guard let slot = state.free.popLast() else {
+        state.slots.append(member)
+        return state.slots.count - 1
+      }
+      state.slots[slot] = member
+      return slot
+    }
+    guard let slot else {
+      member.dispose()
+      return -1
+    }
+    return slot
+  }
+
+  /// Removes the member in `slot` without disposing it; must be called at most once per slot.
+  @usableFromInline
+  func remove(_ slot: Int) {
+    state.release { state -> Subscription? in
+      guard slot >= 0, !state.disposed else { return nil }
+      state.free.append(slot)
+      return state.slots[slot].take()
+    }
+  }
+
+  @usableFromInline
+  func dispose() {
+    let members = state.withLock { state in
+      let members = state.slots
+      state = State(disposed: true)
+      return members
+    }
+    for member in members { member?.dispose() }
   }
 }

@@ -2,8 +2,9 @@
 @usableFromInline
 package final class ReceiverScope<Receiver: Sendable>: Scope, @unchecked Sendable {
   @usableFromInline package let receiver: Receiver
+  /// An object that the receiver adds later.
   // Safe: only the receiver uses it, and its events are serial.
-  @exclusivity(unchecked) @usableFromInline var added: AnyObject?
+  @usableFromInline package final var addition: AnyObject?
   @usableFromInline let onEnd: @Sendable (ReceiverScope, (any Error)?) -> Void
 
   /// - Parameter onEnd: A function that handles the terminal event. It should capture nothing, because the scope
@@ -15,13 +16,6 @@ package final class ReceiverScope<Receiver: Sendable>: Scope, @unchecked Sendabl
   ) {
     (self.receiver, self.onEnd) = (receiver, onEnd)
     super.init(downstream)
-  }
-
-  /// An object that the receiver adds later.
-  // Computed, because other modules would check the exclusivity of a stored property anyway.
-  @inlinable package var addition: AnyObject? {
-    @inline(__always) _read { yield added }
-    @inline(__always) _modify { yield &added }
   }
 
   @usableFromInline

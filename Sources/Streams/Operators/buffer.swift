@@ -24,6 +24,7 @@ extension ObservableType {
 final class Buffer<Element: Sendable>: TimedScope<[Element]>, @unchecked Sendable {
   // Safe: the state is used only inside the drain, so no run-time exclusivity checks are needed.
   @usableFromInline let count: Int
+  // Row buffer.
   @exclusivity(unchecked) @usableFromInline var gathered: [Element] = []
 
   @usableFromInline

@@ -64,15 +64,7 @@ extension Observable {
   public static func combineLatest<A: ObservableConvertibleType, B: ObservableConvertibleType>(
     _ a: A, _ b: B, resultSelector combine: @escaping @Sendable (A.Element, B.Element) throws -> Element
   ) -> Observable<Element> {
-    let first = a.asObservable()
-    let second = b.asObservable()
-    return Observable(push: { subscription, next in
-      let join = LatestTwo<A.Element, B.Element>(subscription) { try next(combine($0, $1)) }
-      let firstScope = HandlerScope(subscription) { join.close($0) { join.first != nil } }
-      first.run(firstScope) { join.receive(first: $0) }
-      let secondScope = HandlerScope(subscription) { join.close($0) { join.second != nil } }
-      second.run(secondScope) { join.receive(second: $0) }
-    })
+    Observable(joining: a.asObservable(), b.asObservable(), LatestPair<A.Element, B.Element>.self, combine)
   }
 
   /// Emits the latest elements combined by `combine`; an error that it throws fails the stream (contract, law 7).
@@ -113,5 +105,35 @@ extension Observable {
     _ sources: S, resultSelector combine: @escaping @Sendable ([S.Element.Element]) throws -> Element
   ) -> Observable<Element> where S.Element: ObservableConvertibleType {
     Observable<S.Element.Element>.combineLatest(sources).map(combine)
+  }
+}
+
+/// The latest elements of two sources.
+@usableFromInline
+struct LatestPair<First: Sendable, Second: Sendable>: Pair {
+  @usableFromInline var first: First?
+  @usableFromInline var second: Second?
+  @usableFromInline var firstHasEnded = false
+  @usableFromInline var secondHasEnded = false
+
+  @inlinable init() {}
+
+  @inlinable static var takesOnce: Bool { false }
+
+  /// A source without an element has completed, or both have (contract, law 12).
+  @inlinable var isOver: Bool {
+    firstHasEnded && secondHasEnded || firstHasEnded && first == nil || secondHasEnded && second == nil
+  }
+
+  @inlinable
+  mutating func put(first element: First) -> Second? {
+    first = element
+    return second
+  }
+
+  @inlinable
+  mutating func put(second element: Second) -> First? {
+    second = element
+    return first
   }
 }

@@ -30,7 +30,7 @@ final class FlatMapLatest<Element: Sendable>: Scope, @unchecked Sendable {
   @usableFromInline let active = Atomic<Int>(0)
   // Set inside the drain, and read there when an inner stream terminates.
   @usableFromInline let outerEnded = Atomic<Bool>(false)
-  @exclusivity(unchecked) @usableFromInline var lastID = 0
+  @usableFromInline var lastID = 0
 
   @usableFromInline
   init(_ downstream: Subscription, next: @escaping Observable<Element>.Next) {

@@ -3,6 +3,6 @@ extension ObservableType {
   /// connections.
   public func multicast<Subject: SubjectType>(_ subject: Subject) -> ConnectableObservable<Element>
   where Subject.Element == Element {
-    ConnectableObservable(Sharing(asObservable(), keepsHub: true) { Hub(subject) })
+    ConnectableObservable(Sharing(asObservable(), keepsHub: true) { .other(subject) })
   }
 }

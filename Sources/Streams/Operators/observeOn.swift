@@ -33,12 +33,14 @@ package final class ObserveOn<Element: Sendable>: Subscription, @unchecked Senda
   @usableFromInline let hop = SerialDisposable()
   @usableFromInline var end: (any Error)?
   @usableFromInline let apart = CacheLine()
+  // Row observeOn.
   @exclusivity(unchecked) @usableFromInline var inlet: Slots<Element>
   @usableFromInline let apartAsWell = CacheLine()
   // Twice the number of queued elements, plus one after the terminal event. The thread that increments it from 0
   // schedules a run, which decrements it again.
   @usableFromInline let waiting = Atomic<Int>(0)
   @usableFromInline let apartOnceMore = CacheLine()
+  // Row observeOn.
   @exclusivity(unchecked) @usableFromInline var outlet: Slots<Element>
 
   @inlinable

@@ -4,7 +4,7 @@ extension ObservableType {
   public func replay(_ bufferSize: Int) -> ConnectableObservable<Element> {
     ConnectableObservable(
       Sharing(asObservable()) {
-        Hub(SubjectCore(capacity: Swift.max(0, bufferSize), replaysAfterEnd: true))
+        .core(SubjectCore(capacity: Swift.max(0, bufferSize), replaysAfterEnd: true))
       })
   }
 }

@@ -20,7 +20,7 @@ extension ObservableType {
   @inlinable
   public func share(replay: Int = 0, scope: SubjectLifetimeScope = .whileConnected) -> Observable<Element> {
     Sharing(asObservable(), keepsHub: scope == .forever) {
-      Hub(SubjectCore(capacity: Swift.max(0, replay), replaysAfterEnd: true))
+      .core(SubjectCore(capacity: Swift.max(0, replay), replaysAfterEnd: true))
     }.refCounted()
   }
 }

@@ -80,6 +80,7 @@ final class FinalSubscription: Subscription, @unchecked Sendable {
   }
 
   // Safe: written by `init`, then only by the thread that ends the subscription.
+  // Row single of Benchmarks/Guard.
   @exclusivity(unchecked) private var handlers: Handlers?
   private let file: StaticString
   private let line: UInt

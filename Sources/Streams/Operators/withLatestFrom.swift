@@ -15,11 +15,14 @@ extension ObservableType {
     let source = asObservable()
     let other = second.asObservable()
     return Observable<Result>(push: { subscription, next in
-      let join = WithLatest<Element, Second.Element>(subscription) { try next(resultSelector($0, $1)) }
-      let otherScope = HandlerScope(subscription, waits: false) { if let error = $0 { join.finish(error) } }
-      other.run(otherScope) { join.receive(second: $0) }
-      let sourceScope = HandlerScope(subscription) { join.finish($0) }
-      source.run(sourceScope) { join.receive(first: $0) }
+      let latest = Latest<Second.Element>()
+      let pairs = Emitter<(Element, Second.Element)>(subscription) { try next(resultSelector($0.0, $0.1)) }
+      let otherScope = HandlerScope(subscription, waits: false) { if let error = $0 { pairs.finish(error) } }
+      other.run(otherScope) { element in latest.element.release { exchange(&$0, with: element) } }
+      let sourceScope = HandlerScope(subscription) { pairs.finish($0) }
+      source.run(sourceScope) { element in
+        if let second = latest.element.withLock({ $0 }) { pairs.onNext((element, second)) }
+      }
     })
   }
 
@@ -30,41 +33,11 @@ extension ObservableType {
   }
 }
 
-/// The state of a `withLatestFrom`: the latest element of its second stream.
+/// The latest element of the second stream of a `withLatestFrom`.
 @usableFromInline
-final class WithLatest<First: Sendable, Second: Sendable>: Sendable {
-  @usableFromInline let downstream: Subscription
-  @usableFromInline let next: @Sendable (First, Second) throws -> Void
-  // Serializes the combined elements and the ends.
-  @usableFromInline let drain = Drain()
-  // Not in the drain: while the observer is busy, elements of the second stream replace one another instead of waiting.
-  @usableFromInline let latest = Locked<Second?>(nil)
+final class Latest<Element: Sendable>: Sendable {
+  // Guards the element. Not in the drain: while the observer is busy, elements replace one another instead of waiting.
+  @usableFromInline let element = Locked<Element?>(nil)
 
-  @inlinable
-  init(_ downstream: Subscription, _ next: @escaping @Sendable (First, Second) throws -> Void) {
-    self.downstream = downstream
-    self.next = next
-  }
-
-  @inlinable
-  func receive(first element: First) {
-    guard let second = latest.withLock({ $0 }) else { return }
-    drain.run { [self] in put(element, second) }
-  }
-
-  @inlinable
-  func receive(second element: Second) {
-    latest.release { exchange(&$0, with: element) }
-  }
-
-  @inlinable
-  func put(_ first: First, _ second: Second) {
-    guard !downstream.isStopped else { return }
-    do { try next(first, second) } catch { downstream.fail(error) }
-  }
-
-  @usableFromInline
-  func finish(_ error: (any Error)?) {
-    drain.run { [downstream] in downstream.finish(error) }
-  }
+  @inlinable init() {}
 }

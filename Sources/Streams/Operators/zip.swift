@@ -53,15 +53,7 @@ extension Observable {
   public static func zip<A: ObservableConvertibleType, B: ObservableConvertibleType>(
     _ a: A, _ b: B, resultSelector combine: @escaping @Sendable (A.Element, B.Element) throws -> Element
   ) -> Observable<Element> {
-    let first = a.asObservable()
-    let second = b.asObservable()
-    return Observable(push: { subscription, next in
-      let join = ZipTwo<A.Element, B.Element>(subscription) { try next(combine($0, $1)) }
-      let firstScope = HandlerScope(subscription) { join.close($0, first: true) }
-      first.run(firstScope) { join.receive(first: $0) }
-      let secondScope = HandlerScope(subscription) { join.close($0, first: false) }
-      second.run(secondScope) { join.receive(second: $0) }
-    })
+    Observable(joining: a.asObservable(), b.asObservable(), QueuedPair<A.Element, B.Element>.self, combine)
   }
 
   /// Emits the zipped elements combined by `combine`; an error that it throws fails the stream (contract, law 7).
@@ -110,5 +102,35 @@ extension Observable {
     _ sources: S, resultSelector combine: @escaping @Sendable ([S.Element.Element]) throws -> Element
   ) -> Observable<Element> where S.Element: ObservableConvertibleType {
     Observable<S.Element.Element>.zip(sources).map(combine)
+  }
+}
+
+/// The elements of two sources that wait for an element of the other.
+@usableFromInline
+struct QueuedPair<First: Sendable, Second: Sendable>: Pair {
+  @usableFromInline var firsts = Queue<First>()
+  @usableFromInline var seconds = Queue<Second>()
+  @usableFromInline var firstHasEnded = false
+  @usableFromInline var secondHasEnded = false
+
+  @inlinable init() {}
+
+  @inlinable static var takesOnce: Bool { true }
+
+  /// A completed source has no queued elements (contract, law 11).
+  @inlinable var isOver: Bool { firstHasEnded && firsts.isEmpty || secondHasEnded && seconds.isEmpty }
+
+  @inlinable
+  mutating func put(first element: First) -> Second? {
+    if let other = seconds.popFirst() { return other }
+    firsts.append(element)
+    return nil
+  }
+
+  @inlinable
+  mutating func put(second element: Second) -> First? {
+    if let other = firsts.popFirst() { return other }
+    seconds.append(element)
+    return nil
   }
 }

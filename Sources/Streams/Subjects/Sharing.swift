@@ -59,7 +59,11 @@ final class Sharing<Element: Sendable>: Sendable {
 
   @inlinable
   func start(_ connection: Connection<Element>) {
-    source.run(connection) { connection.hub.onNext($0) }
+    // Two closures, so that an element needs neither a `switch` nor a reference count (row share).
+    switch connection.hub {
+    case .core(let core): source.run(connection) { core.onNext($0) }
+    case .other(let subject): source.run(connection) { subject.onNext($0) }
+    }
   }
 
   /// Removes an observer that was counted; the last one disposes the connection.
@@ -129,40 +133,24 @@ extension Sharing {
 
 /// The subject behind a shared stream.
 @usableFromInline
-struct Hub<Element: Sendable>: Sendable {
-  // A subject of this package: the common case, which needs no witness table.
-  @usableFromInline let core: SubjectCore<Element>?
-  @usableFromInline let other: (any SubjectType<Element>)?
-
-  @usableFromInline
-  init(_ core: SubjectCore<Element>) {
-    self.core = core
-    other = nil
-  }
-
-  init(_ other: any SubjectType<Element>) {
-    core = nil
-    self.other = other
-  }
-
-  @inlinable
-  func onNext(_ element: Element) {
-    // Unretained, because the caller retains the hub.
-    if let core = core.map({ Unmanaged.passUnretained($0) }) {
-      core._withUnsafeGuaranteedRef { $0.onNext(element) }
-    } else {
-      other?.onNext(element)
-    }
-  }
+enum Hub<Element: Sendable>: Sendable {
+  // A subject of this package, whose methods the compiler specializes for the elements.
+  case core(SubjectCore<Element>)
+  // The subject that the caller has passed to `multicast`.
+  case other(any SubjectType<Element>)
 
   func finish(_ error: (any Error)?) {
-    core?.finish(error)
-    other?.on(error.map { .error($0) } ?? .completed)
+    switch self {
+    case .core(let core): core.finish(error)
+    case .other(let subject): subject.on(error.map { .error($0) } ?? .completed)
+    }
   }
 
   @inlinable
   func run(_ subscription: Subscription, _ next: @escaping Observable<Element>.Next) {
-    core?.add(subscription, next)
-    other?.asObservable().run(subscription, next)
+    switch self {
+    case .core(let core): core.add(subscription, next)
+    case .other(let subject): subject.asObservable().run(subscription, next)
+    }
   }
 }

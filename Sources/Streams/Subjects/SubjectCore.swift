@@ -81,7 +81,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
   @usableFromInline let pending = Atomic<Int>(0)
   // Whether the roster has changed since the audience was copied from it; set under the lock, cleared by the sender.
   @usableFromInline let isStale = Atomic<Bool>(false)
-  // Without run-time exclusivity checks: only the sender uses it, or the lock's holder if there is no sender.
+  // Only the sender uses it, or the lock's holder if there is no sender. Rows j, share and share1.
   @exclusivity(unchecked) @usableFromInline var audience: Audience?
   @usableFromInline let capacity: Int
   // Whether observers that subscribe after the terminal event receive the buffer before it.

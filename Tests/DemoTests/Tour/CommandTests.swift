@@ -93,11 +93,11 @@ final class CommandTests: XCTestCase {
   func test_missingOrSecondURL_isNamedInTheError() throws {
     for command in ["pages", "download", "events", "bench"] {
       let none = try DemoProcess.run(command)
-      XCTAssertEqual(none.code, 2)
-      XCTAssertTrue(none.errors.contains("no URL"), none.errors)
+      XCTAssertEqual(none.code, 2, "\(command)")
+      XCTAssertTrue(none.errors.contains("no URL"), "\(command): \(none.errors)")
       let two = try DemoProcess.run(command, "http://a/", "http://b/")
-      XCTAssertEqual(two.code, 2)
-      XCTAssertTrue(two.errors.contains("http://b/"), two.errors)
+      XCTAssertEqual(two.code, 2, "\(command)")
+      XCTAssertTrue(two.errors.contains("http://b/"), "\(command): \(two.errors)")
     }
   }
 }

@@ -61,13 +61,14 @@
         let proxy = try LoopbackProxy(credentials: credentials, tunnelStatus: status)
         let transport = try CurlTransport(.init(proxy: .url(try proxy.url(user: "user:p%40ss"))))
         guard case .failure(let error) = try outcome(url, on: transport) else { return XCTFail("no error") }
-        XCTAssertEqual(error.kind, .connection)
-        XCTAssert(error.reason.contains("responded to CONNECT to 127.0.0.1:8443 with \(status)"), error.reason)
-        XCTAssert(error.reason.contains("check Configuration.proxy"), error.reason)
-        XCTAssertEqual(proxy.heads.count, 1)
+        XCTAssertEqual(error.kind, .connection, "\(status)")
+        XCTAssert(
+          error.reason.contains("responded to CONNECT to 127.0.0.1:8443 with \(status)"), "\(status): \(error.reason)")
+        XCTAssert(error.reason.contains("check Configuration.proxy"), "\(status): \(error.reason)")
+        XCTAssertEqual(proxy.heads.count, 1, "\(status)")
         XCTAssert(
           proxy.heads[0].hasPrefix("CONNECT 127.0.0.1:8443 HTTP/1.1\r\nHost: 127.0.0.1:8443\r\n"), proxy.heads[0])
-        XCTAssert(proxy.heads[0].contains(Self.credentials), proxy.heads[0])
+        XCTAssert(proxy.heads[0].contains(Self.credentials), "\(status): \(proxy.heads[0])")
         XCTAssertFalse(proxy.heads[0].contains("secret"), "the path is the server's alone")
       }
     }

@@ -224,11 +224,11 @@ final class RedirectPolicyTests: XCTestCase {
         XCTFail("followed to \(location)")
         continue
       }
-      XCTAssertEqual(error.kind, .redirect)
-      XCTAssert(error.reason.contains("http://h/c redirects to \(location)"), error.reason)
-      XCTAssert(error.reason.contains("already requested GET http://h/"), error.reason)
-      XCTAssertEqual(error.response?.redirects, trail.redirects)
-      XCTAssertEqual(error.response?.status, 302)
+      XCTAssertEqual(error.kind, .redirect, "\(location)")
+      XCTAssert(error.reason.contains("http://h/c redirects to \(location)"), "\(location): \(error.reason)")
+      XCTAssert(error.reason.contains("already requested GET http://h/"), "\(location): \(error.reason)")
+      XCTAssertEqual(error.response?.redirects, trail.redirects, "\(location)")
+      XCTAssertEqual(error.response?.status, 302, "\(location)")
     }
   }
 

@@ -54,10 +54,10 @@ extension TransportSuite {
       var request = request(.get, path)
       request.destination = file
       let error = try failure(request, .file)
-      XCTAssert(error.reason.contains(file.path), error.reason)
-      XCTAssert(error.reason.contains("No space left"), error.reason)
-      XCTAssertNotNil(error.metrics)
-      XCTAssertEqual(try files(), old == nil ? [] : ["body"])
+      XCTAssert(error.reason.contains(file.path), "\(path): \(error.reason)")
+      XCTAssert(error.reason.contains("No space left"), "\(path): \(error.reason)")
+      XCTAssertNotNil(error.metrics, "\(path)")
+      XCTAssertEqual(try files(), old == nil ? [] : ["body"], "\(path)")
       if let old { XCTAssertEqual(try Data(contentsOf: file), Data(old.utf8)) }
     }
     // After space becomes available, the disk is used again.

@@ -52,10 +52,10 @@ extension TransportSuite {
       let path = "/redirect/\(status)?to=\(other.url("/headers").absoluteString)"
       let answer = try response(request(.get, path, headers: secrets))
       let text = String(decoding: answer.body, as: UTF8.self)
-      XCTAssertFalse(text.contains("secret"), text)
-      XCTAssert(text.contains("X-Kept: yes"), text)
-      XCTAssert(text.contains("Host: 127.0.0.1:\(other.port)"), text)
-      XCTAssertEqual(answer.url, other.url("/headers"))
+      XCTAssertFalse(text.contains("secret"), "\(status): \(text)")
+      XCTAssert(text.contains("X-Kept: yes"), "\(status): \(text)")
+      XCTAssert(text.contains("Host: 127.0.0.1:\(other.port)"), "\(status): \(text)")
+      XCTAssertEqual(answer.url, other.url("/headers"), "\(status)")
     }
   }
 

@@ -41,8 +41,8 @@ final class SocketLinkTests: XCTestCase {
       for _ in 0..<100 { link.send(Self.kilobyte, isTask: isTask) { _ = $0 == nil ? completed.next() : 0 } }
       XCTAssertEqual(control.waiting.value.count, 100, "the transport has all of them")
       let early = completed.value
-      XCTAssertGreaterThan(early, 50)
-      XCTAssertLessThanOrEqual(early, 64)
+      XCTAssertGreaterThan(early, 50, "as a task: \(isTask)")
+      XCTAssertLessThanOrEqual(early, 64, "as a task: \(isTask)")
       for written in 1...100 {
         control.write()
         XCTAssertEqual(completed.value, max(early, written), "each waits for its own bytes, isTask \(isTask)")

@@ -78,8 +78,11 @@ class TransferTests: XCTestCase {
       let call = try network(server).request(Call(task: .stream(stream, contentType: "text/csv")).as(Void.self))
       for _ in 1...2 { XCTAssertEqual(record(call).completions, 1) }
       for request in server.requests.suffix(2) {
-        XCTAssertEqual(request.body, (0..<30).reversed().flatMap { [UInt8](repeating: $0, count: 10_000) })
-        XCTAssertEqual(request.header("Content-Length"), count.map(String.init))
+        XCTAssertEqual(
+          request.body, (0..<30).reversed().flatMap { [UInt8](repeating: $0, count: 10_000) },
+          "\(count.map(String.init) ?? "no length")")
+        XCTAssertEqual(
+          request.header("Content-Length"), count.map(String.init), "\(count.map(String.init) ?? "no length")")
         XCTAssertEqual(request.header("Content-Type"), "text/csv")
         XCTAssertEqual(request.target, "/?token=t")
       }

@@ -176,17 +176,17 @@ final class OneRuleTests: XCTestCase {
       for envelope in [Envelope.none, .standard] {
         let empty = network(body, status: status, envelope)
         let user = try await empty.fetch(.get("/x"), as: User?.self)
-        XCTAssertNil(user)
+        XCTAssertNil(user, "\(status), \(body), \(envelope)")
         let text = try await empty.fetch(.get("/x"), as: String?.self)
-        XCTAssertNil(text)
+        XCTAssertNil(text, "\(status), \(body), \(envelope)")
         let bytes = try await empty.fetch(.get("/x"), as: Data?.self)
-        XCTAssertNil(bytes)
+        XCTAssertNil(bytes, "\(status), \(body), \(envelope)")
         let json = try await empty.fetch(.get("/x"), as: JSON?.self)
-        XCTAssertNil(json)
+        XCTAssertNil(json, "\(status), \(body), \(envelope)")
         let requested = try await empty.request(.get("/x"), as: User?.self).value
-        XCTAssertNil(requested)
+        XCTAssertNil(requested, "\(status), \(body), \(envelope)")
         let implied: String? = try await empty.fetch(.get("/x"))
-        XCTAssertNil(implied)
+        XCTAssertNil(implied, "\(status), \(body), \(envelope)")
       }
     }
     let user = try await network(#"{"id":7}"#, .none).fetch(.get("/x"), as: User?.self)

@@ -73,11 +73,11 @@ final class PagedCallTests: XCTestCase {
     for (network, first) in [(api, "/items"), (withoutBase, "http://api.test/items")] {
       let before = stub.requests.count
       let pages = record(network.pages(Call.get(first).header("Authorization", "secret"), of: Int.self)).elements
-      XCTAssertEqual(pages.map(\.items), [[1], [2], [3], [4]])
+      XCTAssertEqual(pages.map(\.items), [[1], [2], [3], [4]], "\(first)")
       let sent = stub.requests.dropFirst(before)
-      XCTAssertEqual(sent.map { $0.headers["Authorization"] }, ["secret", nil, nil, "secret"])
-      XCTAssertEqual(sent.map { $0.headers["K"] }, ["key", nil, nil, "key"])
-      XCTAssertTrue(sent.allSatisfy { $0.url.host() == "api.test" || $0.url.query == nil })
+      XCTAssertEqual(sent.map { $0.headers["Authorization"] }, ["secret", nil, nil, "secret"], "\(first)")
+      XCTAssertEqual(sent.map { $0.headers["K"] }, ["key", nil, nil, "key"], "\(first)")
+      XCTAssertTrue(sent.allSatisfy { $0.url.host() == "api.test" || $0.url.query == nil }, "\(first)")
     }
   }
 

@@ -60,12 +60,12 @@ final class RequestChainTests: XCTestCase {
           .then { GetUser(id: $0.id) }
           .then { Other.n($0.id).as(String.self) }
           .run())
-      XCTAssertEqual(error.kind, .status)
-      XCTAssertEqual(error.index, index)
-      XCTAssertEqual(error.code, 503)
+      XCTAssertEqual(error.kind, .status, "\(path)")
+      XCTAssertEqual(error.index, index, "\(path)")
+      XCTAssertEqual(error.code, 503, "\(path)")
       XCTAssertEqual(error.message, "no")
-      XCTAssertEqual(error.response?.status, 503)
-      XCTAssertTrue(error.reason.hasPrefix("step \(index) failed: "), error.reason)
+      XCTAssertEqual(error.response?.status, 503, "\(path)")
+      XCTAssertTrue(error.reason.hasPrefix("step \(index) failed: "), "\(path): \(error.reason)")
       XCTAssertEqual(transport.requests.count, index + 1, "a failure stops the chain")
     }
   }

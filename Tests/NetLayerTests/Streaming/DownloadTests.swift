@@ -294,10 +294,11 @@ final class DownloadTests: XCTestCase {
         try Data(content.utf8).write(to: file)
         let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
         let error = try failure(of: network.download(to: destination) { Call(.get, "/file") })
-        XCTAssertEqual(error.kind, .file)
-        XCTAssertTrue(error.reason.hasPrefix("\(file.path) does not belong to a download"), error.reason)
-        XCTAssertEqual(try Data(contentsOf: file), Data(content.utf8))
-        XCTAssertEqual(files, others + ["mine"])
+        XCTAssertEqual(error.kind, .file, "\(content)")
+        XCTAssertTrue(
+          error.reason.hasPrefix("\(file.path) does not belong to a download"), "\(content): \(error.reason)")
+        XCTAssertEqual(try Data(contentsOf: file), Data(content.utf8), "\(content)")
+        XCTAssertEqual(files, others + ["mine"], "\(content)")
       }
       try FileManager.default.removeItem(at: file)
     }

@@ -222,10 +222,10 @@ final class EventLawsTests: StreamsTestCase {
           onError: { _ in log.add("error") }, onCompleted: { log.add("completed") },
           onDisposed: { log.add("onDisposed") })
       subscription.dispose()
-      XCTAssertEqual(log.all.first, ending.isCompleted ? "completed" : "error")
+      XCTAssertEqual(log.all.first, ending.isCompleted ? "completed" : "error", "\(ending)")
       XCTAssertEqual(log.all.filter { $0 == "onDispose" }.count, 1, "exactly once")
       XCTAssertEqual(log.all.filter { $0 == "onDisposed" }.count, 1, "exactly once")
-      XCTAssertEqual(log.all.filter { $0 == "upstream disposed" }.count, 1)
+      XCTAssertEqual(log.all.filter { $0 == "upstream disposed" }.count, 1, "\(ending)")
     }
   }
 

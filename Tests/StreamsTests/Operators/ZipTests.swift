@@ -72,10 +72,10 @@ extension ZipTests {
         : Observable.zip([first, second.asObservable(), third.asObservable()])
       let subscription = zipped.subscribe { events.add($0) }
       second.onNext(2)
-      XCTAssertEqual(events.all, [])
+      XCTAssertEqual(events.all, [], "packs: \(packs)")
       third.onNext(3)
-      XCTAssertEqual(events.all, [.next([1, 2, 3]), .completed])
-      XCTAssertFalse(second.hasObservers)
+      XCTAssertEqual(events.all, [.next([1, 2, 3]), .completed], "packs: \(packs)")
+      XCTAssertFalse(second.hasObservers, "packs: \(packs)")
       subscription.dispose()
     }
   }

@@ -85,8 +85,8 @@ final class CacheDiskTests: XCTestCase {
         cache.store(entry("1"), for: "a", headers: [:])
         removal(cache)
         cache.writing.resume()
-        XCTAssertEqual(cache.settle().count, 0)
-        XCTAssertEqual(files, 0)
+        XCTAssertEqual(cache.settle().count, 0, "replaces: \(replaces)")
+        XCTAssertEqual(files, 0, "replaces: \(replaces)")
         cache.writing.suspend()
         for text in ["2", "3"] {
           removal(cache)
@@ -95,9 +95,9 @@ final class CacheDiskTests: XCTestCase {
         cache.writing.resume()
         _ = cache.settle()
         XCTAssertEqual(body(cache, "a"), "3")
-        XCTAssertEqual(files, 1)
+        XCTAssertEqual(files, 1, "replaces: \(replaces)")
         removal(cache)
-        XCTAssertEqual(cache.settle().count, 0)
+        XCTAssertEqual(cache.settle().count, 0, "replaces: \(replaces)")
       }
     }
   }
@@ -108,13 +108,13 @@ final class CacheDiskTests: XCTestCase {
       for key in ["a", "b", "c"] { first?.store(entry(key), for: key, headers: [:]) }
       _ = first?.settle()
       let second = open()
-      XCTAssertNil(body(second, "a"))
+      XCTAssertNil(body(second, "a"), "removes all: \(removesAll)")
       second.remove("b")
       second.store(entry("new"), for: "c", headers: [:])
       if removesAll { second.removeAll() }
       _ = second.settle()
       first = nil
-      XCTAssertEqual(body(second, "a"), removesAll ? nil : "a")
+      XCTAssertEqual(body(second, "a"), removesAll ? nil : "a", "removes all: \(removesAll)")
       XCTAssertNil(body(second, "b"), "what was removed meanwhile")
       XCTAssertNil(body(second, "c"), "and what was replaced")
       second.store(entry("d"), for: "d", headers: [:])

@@ -89,12 +89,14 @@ final class CacheStoreTests: XCTestCase {
       for name in contents { try Data("mine".utf8).write(to: path(name)) }
       let cache = open()
       cache.store(entry("1"), for: "a", headers: [:])
-      XCTAssertEqual(cache.settle().count, 0)
+      XCTAssertEqual(cache.settle().count, 0, "\(contents)")
       XCTAssertEqual(body(cache, "a"), "1", "kept in memory")
-      XCTAssertEqual(Set(try FileManager.default.contentsOfDirectory(atPath: directory.path)), Set(contents))
+      XCTAssertEqual(
+        Set(try FileManager.default.contentsOfDirectory(atPath: directory.path)), Set(contents), "\(contents)")
       let mode = try FileManager.default.attributesOfItem(atPath: directory.path)[.posixPermissions] as? Int
-      XCTAssertEqual(mode, 0o755)
-      XCTAssertTrue(problems.told.last?.contains("\(directory.path) contains files of other programs") == true)
+      XCTAssertEqual(mode, 0o755, "\(contents)")
+      XCTAssertTrue(
+        problems.told.last?.contains("\(directory.path) contains files of other programs") == true, "\(contents)")
       try FileManager.default.removeItem(at: directory)
     }
   }
