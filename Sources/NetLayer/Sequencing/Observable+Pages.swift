@@ -149,17 +149,20 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
   }
 
   private func takeNext() -> Place? {
-    let taken = state.withLock { state -> (place: Place, seen: Set<Place>)? in
+    // The only reference to the set, so that the insertion does not copy it.
+    var seen: Set<Place> = []
+    let next = state.withLock { state -> Place? in
       guard state.isDue, let next = state.next else { return nil }
       state.isRunning = true
       state.next = nil
-      return (next, exchange(&state.seen, with: []))
+      swap(&seen, &state.seen)
+      return next
     }
-    guard var taken else { return nil }
+    guard let next else { return nil }
     // Outside the lock, because hashing a place is the caller's code.
-    taken.seen.insert(taken.place)
-    state.withLock { [seen = taken.seen] in $0.seen = seen }
-    return taken.place
+    seen.insert(next)
+    state.withLock { swap(&seen, &$0.seen) }
+    return next
   }
 
   private func ask(_ place: Place, _ subscription: Subscription, _ next: @escaping Observable<Page<Item>>.Next) {
