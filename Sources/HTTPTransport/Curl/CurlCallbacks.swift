@@ -36,13 +36,14 @@
     static let seekBody: ccurl_seek_callback = { context, offset, origin in
       guard origin == 0, let handle = handle(context) else { return Int32(CURL_SEEKFUNC_FAIL) }
       // Without a body, there is nothing to rewind.
-      let isThere = handle.pump.map { offset == 0 && $0.rewind() } ?? handle.body?.seek(to: offset) ?? true
+      let isThere =
+        handle.attempt.pump.map { offset == 0 && $0.rewind() } ?? handle.attempt.body?.seek(to: offset) ?? true
       return isThere ? 0 : Int32(CURL_SEEKFUNC_FAIL)
     }
 
     static let reportProgress: ccurl_progress_callback = { context, toReceive, received, toSend, sent in
       // The body of a redirect is not reported. libcurl passes 0 for an unknown length.
-      guard let handle = handle(context), let transfer = handle.transfer, !(300..<400).contains(handle.answer.status)
+      guard let handle = handle(context), let transfer = handle.transfer, !(300..<400).contains(handle.response.status)
       else { return 0 }
       transfer.report(
         TransferProgress(

@@ -10,6 +10,7 @@
     let handle: CurlHandle
     let transfer: any CurlOperation
 
+    var response: CurlResponse { handle.response }
     var host: String { transfer.hostAndPort }
     var hostAndText: String { "\(host): \(text)" }
     var proxy: String? { handle.proxyPlace }

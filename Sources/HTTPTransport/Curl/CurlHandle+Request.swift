@@ -141,13 +141,13 @@
     }
 
     private func read(from stream: Request.BodyStream) -> Int64? {
-      pump = ChunkPump(stream) { [weak transfer] in transfer?.didResume() }
+      attempt.pump = ChunkPump(stream) { [weak transfer] in transfer?.didResume() }
       set(bodySize: stream.count ?? -1)
       return stream.count
     }
 
     private func read(from source: BodySource) -> Int64 {
-      body = source
+      attempt.body = source
       set(bodySize: source.count)
       return source.count
     }
@@ -160,9 +160,9 @@
       if !attempt.hasBodyBegun {
         attempt.hasBodyBegun = true
         // The wait has expired without a response. The next body need not wait.
-        if attempt.expectsContinue, answer.status == 0 { transfer?.lane?.ignoresExpectations = true }
+        if attempt.expectsContinue, response.status == 0 { transfer?.lane?.ignoresExpectations = true }
       }
-      return pump.map { send(from: $0, into: buffer) } ?? body?.read(into: buffer) ?? 0
+      return attempt.pump.map { send(from: $0, into: buffer) } ?? attempt.body?.read(into: buffer) ?? 0
     }
 
     private func send(from pump: ChunkPump, into buffer: UnsafeMutableRawBufferPointer) -> Int {
@@ -180,7 +180,7 @@
 
     /// Whether nothing can arrive, because libcurl waits for the request's body or for the server's `100 Continue`.
     var isWaitingToSend: Bool {
-      attempt.isSendPaused || (attempt.expectsContinue && !attempt.hasBodyBegun && answer.status == 0)
+      attempt.isSendPaused || (attempt.expectsContinue && !attempt.hasBodyBegun && response.status == 0)
     }
   }
 #endif

@@ -14,16 +14,16 @@
 
     /// Processes a line of a head or a trailer. Returns `false` if the transfer must end.
     func receiveHead(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
-      let wasComplete = answer.isHeadComplete
-      guard answer.headerLine(line) else {
+      let wasComplete = response.isHeadComplete
+      guard response.headerLine(line) else {
         attempt.abortReason =
-          (answer.problem ?? "the response header is larger than \(CurlResponse.maxHeadSize) bytes")
+          (response.problem ?? "the response header is larger than \(CurlResponse.maxHeadSize) bytes")
           + "; check the server"
         return false
       }
       // After a protocol switch, no further head follows, and the data is not HTTP.
-      if answer.status == 101, line.first == 0x0d || line.first == 0x0a { return rejectBodyBeforeHead() }
-      if !wasComplete, answer.isHeadComplete { return headCompleted() }
+      if response.status == 101, line.first == 0x0d || line.first == 0x0a { return rejectBodyBeforeHead() }
+      if !wasComplete, response.isHeadComplete { return headCompleted() }
       return true
     }
 
@@ -38,15 +38,14 @@
     /// first field line of a response begins with whitespace (curl 11103).
     func awaitFirstField(after line: UnsafeMutablePointer<CChar>, _ count: Int) {
       guard count > 5, memcmp(line, "HTTP/", 5) == 0 else { return }
-      attempt.awaitsFirstField = true
+      reception.firstField = .awaited
       set(CURLOPT_VERBOSE, 1)
     }
 
     /// Ends the transfer if `first`, the first byte of a line that libcurl has not used yet, starts a folded first field.
     func checkFirstField(_ first: UInt8) {
-      guard attempt.awaitsFirstField, let transfer else { return }
-      attempt.awaitsFirstField = false
-      showsFirstField = true
+      guard reception.firstField == .awaited, let transfer else { return }
+      reception.firstField = .shown
       set(CURLOPT_VERBOSE, 0)
       guard first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") else { return }
       attempt.abortReason = "the first header field of the response begins with whitespace; check the server"
@@ -59,29 +58,29 @@
     /// Processes a complete head. Returns `false` if it violates a rule that libcurl does not check.
     private func headCompleted() -> Bool {
       guard let transfer else { return true }
-      if let problem = answer.problem {
+      if let problem = response.problem {
         // The end of the body must be unambiguous (RFC 9112 §6.3).
         attempt.abortReason = problem + "; check the server"
         return false
       }
-      transfer.currentRequest.chosenOptions?.value.cookies?.store(answer.headers, from: transfer.currentRequest.url)
-      if let seconds = answer.keepAlive { transfer.lane?.note(keepAlive: seconds) }
-      if (300..<400).contains(answer.status) {
+      transfer.currentRequest.chosenOptions?.value.cookies?.store(response.headers, from: transfer.currentRequest.url)
+      if let seconds = response.keepAlive { transfer.lane?.note(keepAlive: seconds) }
+      if (300..<400).contains(response.status) {
         let decision = RedirectPolicy.decide(
-          original: transfer.request, currentRequest: transfer.currentRequest, status: answer.status,
-          headers: answer.headers, trail: transfer.trail, cookies: settings.cookiesSent,
+          original: transfer.request, currentRequest: transfer.currentRequest, status: response.status,
+          headers: response.headers, trail: transfer.trail, cookies: settings.cookiesSent,
           isUnixSocket: configuration.directory.isUnixSocket)
-        if case .deliver = decision {} else { attempt.redirect = decision }
+        if case .deliver = decision {} else { reception.redirect = decision }
       }
       // A body that is read and dropped needs no check of its end.
-      if attempt.redirect == nil {
-        let limit = transfer.gate == nil ? answer.maxBodySize : transfer.maxBodySize
-        if answer.isAnnouncedTooLarge(limit) {
-          answer.noteTooLarge()
+      if reception.redirect == nil {
+        let limit = transfer.gate == nil ? response.maxBodySize : transfer.maxBodySize
+        if response.isAnnouncedTooLarge(limit) {
+          response.noteTooLarge()
           return false
         }
         guard prepareDecoder(transfer) else { return false }
-        if answer.endsWithConnection, transfer.isSecure { ccurl_multi_watch_tls(multi, easy, connectionData) }
+        if response.endsWithConnection, transfer.isSecure { ccurl_multi_watch_tls(multi, easy, connectionData) }
         if !mayBeSentAgain { deliverHead() }
       }
       if !transfer.currentRequest.body.isEmpty { transfer.loop.noteEarlyResponse(transfer) }
@@ -89,11 +88,11 @@
     }
 
     private func prepareDecoder(_ transfer: CurlTransfer) -> Bool {
-      guard answer.isCoded, let coding = answer.headers["Content-Encoding"], !answer.hasNoBody,
+      guard response.isCoded, let coding = response.headers["Content-Encoding"], !response.hasNoBody,
         transfer.currentRequest.headers["Accept-Encoding"] == nil
       else { return true }
       do {
-        decoder = try ContentDecoder(coding)
+        reception.decoder = try ContentDecoder(coding)
         return true
       } catch {
         attempt.abortReason = ((error as? ContentDecoder.Failure)?.reason ?? "\(error)") + "; check the server"
@@ -102,63 +101,63 @@
     }
 
     /// Whether the request is to be sent again without an expectation (RFC 9110 §15.5.18).
-    var mayBeSentAgain: Bool { attempt.expectsContinue && answer.status == 417 }
+    var mayBeSentAgain: Bool { attempt.expectsContinue && response.status == 417 }
 
     /// Delivers the head to the receiver, unless that has already happened.
     func deliverHead() {
-      transfer?.deliverHead(answer.status, answer.headers)
+      transfer?.deliverHead(response.status, response.headers)
     }
 
     private func rejectBodyBeforeHead() -> Bool {
       attempt.abortReason =
-        answer.status == 0
+        response.status == 0
         ? "it did not respond with HTTP; check the port"
-        : "the server sent status \(answer.status) instead of a final response; check the server"
+        : "the server sent status \(response.status) instead of a final response; check the server"
       return false
     }
 
     /// Processes a chunk of the body, and returns the result for libcurl.
     func receiveBody(_ bytes: UnsafeRawPointer, _ length: Int) -> Int {
       // A body before its head is an error.
-      guard answer.isHeadComplete else { return rejectBodyBeforeHead() ? length : 0 }
-      if attempt.redirect != nil {
-        answer.noteReceived(length)
-        attempt.dropped += length
-        attempt.hasLeftBody = attempt.dropped > Self.maxDropped
-        return attempt.hasLeftBody ? 0 : length
+      guard response.isHeadComplete else { return rejectBodyBeforeHead() ? length : 0 }
+      if reception.redirect != nil {
+        response.noteReceived(length)
+        reception.dropped += length
+        reception.hasLeftBody = reception.dropped > Self.maxDropped
+        return reception.hasLeftBody ? 0 : length
       }
-      if attempt.isHeld, attempt.isResting || transfer?.gate?.isPaused == true {
+      if reception.isHeld, reception.isResting || transfer?.gate?.isPaused == true {
         // libcurl delivers the same bytes again after the pause.
-        attempt.isPaused = true
+        reception.isPaused = true
         return CURL_WRITEFUNC_PAUSE
       }
-      attempt.isHeld = false
-      answer.noteReceived(length)
+      reception.isHeld = false
+      response.noteReceived(length)
       if mayBeSentAgain { return length }
-      guard let decoder else { return take(bytes, length) ? length : 0 }
+      guard let decoder = reception.decoder else { return take(bytes, length) ? length : 0 }
       decoder.feed(bytes, length)
       return decode() ? length : 0
     }
 
     /// Stores or delivers a chunk of decoded content. Returns `false` if the body exceeds its limit.
     private func take(_ bytes: UnsafeRawPointer, _ length: Int) -> Bool {
-      guard let transfer, let gate = transfer.gate else { return answer.append(bytes, length) }
+      guard let transfer, let gate = transfer.gate else { return response.append(bytes, length) }
       guard transfer.deliver(bytes, length) else {
-        answer.noteTooLarge()
+        response.noteTooLarge()
         return false
       }
-      attempt.isHeld = gate.isPaused
+      reception.isHeld = gate.isPaused
       return true
     }
 
     /// Decodes the input until the next pause, or until the end of the turn's work. Returns `false` if the transfer must
     /// end.
     private func decode() -> Bool {
-      guard let decoder else { return true }
+      guard let decoder = reception.decoder else { return true }
       decoder.beginTurn()
-      attempt.isResting = false
+      reception.isResting = false
       return withUnsafeTemporaryAllocation(byteCount: Self.chunkSize, alignment: 16) { chunk in
-        while !attempt.isHeld {
+        while !reception.isHeld {
           switch decoder.decode(into: chunk) {
           case .bytes(let count):
             guard let start = chunk.baseAddress, take(start, count) else { return false }
@@ -175,8 +174,8 @@
 
     /// Holds the rest of the input back until the next turn of the loop.
     private func rest() {
-      attempt.isHeld = true
-      attempt.isResting = true
+      reception.isHeld = true
+      reception.isResting = true
       if let transfer { transfer.loop.comeBack(to: transfer) }
     }
 
@@ -184,34 +183,35 @@
     ///
     /// - Returns: The code of an error that libcurl reports only here; `CURLE_OK` if the transfer can continue.
     func unpause() -> CURLcode {
-      if attempt.isHeld, transfer?.gate?.isPaused != true {
-        attempt.isHeld = false
+      if reception.isHeld, transfer?.gate?.isPaused != true {
+        reception.isHeld = false
         guard decode() else { return CURLE_WRITE_ERROR }
       }
-      guard attempt.heldCode == nil, attempt.isPaused || attempt.isSendPaused else { return CURLE_OK }
-      attempt.isPaused = attempt.isPaused && attempt.isHeld
+      guard reception.heldCode == nil, reception.isPaused || attempt.isSendPaused else { return CURLE_OK }
+      reception.isPaused = reception.isPaused && reception.isHeld
       attempt.isSendPaused = false
-      let code = ccurl_easy_pause(easy, Int32(attempt.isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT))
+      let code = ccurl_easy_pause(easy, Int32(reception.isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT))
       // A request that is being sent again has no connection yet, which is not an error.
       return code == CURLE_BAD_FUNCTION_ARGUMENT ? CURLE_OK : code
     }
 
     /// Whether decoded content is held back by a pause.
-    var holdsContent: Bool { attempt.isHeld && decoder != nil }
+    var holdsContent: Bool { reception.isHeld && reception.decoder != nil }
 
     /// Whether the complete response has been received, according to its head or the connection.
     var isResponseComplete: Bool {
-      guard answer.isHeadComplete, !attempt.isHeld, !attempt.isPaused else { return false }
-      return answer.hasNoBody || answer.isComplete || decoder?.isAtEnd == true
-        || (!answer.isHTTP2 && connectionData.pointee.connection != 0 && !ccurl_multi_reads(multi, connectionData))
+      guard response.isHeadComplete, !reception.isHeld, !reception.isPaused else { return false }
+      return response.hasNoBody || response.isComplete || reception.decoder?.isAtEnd == true
+        || (!response.isHTTP2 && connectionData.pointee.connection != 0 && !ccurl_multi_reads(multi, connectionData))
     }
 
     /// The reason why a response that libcurl accepts as complete is not; `nil` if it is complete.
     var incompleteness: String? {
-      if let decoder, !decoder.isAtEnd, decoder.hasInput || answer.endsWithConnection {
+      if let decoder = reception.decoder, !decoder.isAtEnd, decoder.hasInput || response.endsWithConnection {
         return "its content is truncated (\(decoder.names))"
       }
-      if answer.endsWithConnection, connectionData.pointee.is_watched, !ccurl_multi_is_notified(multi, connectionData) {
+      if response.endsWithConnection, connectionData.pointee.is_watched, !ccurl_multi_is_notified(multi, connectionData)
+      {
         return "the TLS connection was closed without a close_notify alert, which is required to detect the end of the "
           + "body (RFC 9112 §9.8)"
       }

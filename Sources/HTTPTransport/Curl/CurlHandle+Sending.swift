@@ -60,7 +60,7 @@
       let isNew = ccurl_easy_get_long(easy, CURLINFO_NUM_CONNECTS) > 0
       // A connection of a request that can be repeated is only examined after an event.
       let looks = !isNew && !transfer.maySendTwice
-      if looks || transfer.mayMultiplex || address != nil || configuration.maxRequestsPerConnection != nil {
+      if looks || transfer.mayMultiplex || attempt.address != nil || configuration.maxRequestsPerConnection != nil {
         noteConnection(localPort, isNew: isNew)
       }
       retireIfWornOut()
@@ -87,7 +87,7 @@
 
     /// Records the connection of the request.
     private func noteConnection(_ localPort: Int32, isNew: Bool) {
-      if case .unixSocket(let path) = address?.kind {
+      if case .unixSocket(let path) = attempt.address?.kind {
         ccurl_multi_note_file(multi, connectionData, path, isNew)
       } else {
         ccurl_multi_note_port(multi, connectionData, localPort)
@@ -107,9 +107,9 @@
 
     func fate(_ code: CURLcode) -> CurlFate {
       CurlFate(
-        code: code, starts: attempt.starts, isRefused: attempt.isRefused, status: answer.status,
-        isHeadComplete: answer.isHeadComplete,
-        isBodyComplete: answer.hasNoBody || answer.isComplete)
+        code: code, starts: attempt.starts, isRefused: attempt.isRefused, status: response.status,
+        isHeadComplete: response.isHeadComplete,
+        isBodyComplete: response.hasNoBody || response.isComplete)
     }
 
     /// Whether the request was sent over a connection that had served another one. libcurl starts a request again only

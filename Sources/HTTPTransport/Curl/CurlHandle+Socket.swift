@@ -21,7 +21,7 @@
     ///
     /// - Throws: An error that names the setting that libcurl does not accept. Nothing may then be sent.
     func prepareSocket(_ currentRequest: Request) throws(NetworkError) {
-      opening = currentRequest
+      attempt.opening = currentRequest
       errorText.pointee = 0
       set(url: currentRequest.url.absoluteString)
       set(CURLOPT_CONNECT_ONLY, 1)

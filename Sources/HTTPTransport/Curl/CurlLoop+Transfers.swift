@@ -60,8 +60,8 @@
         end(transfer, .failure(CurlFailure.outOfMemory(transfer)))
         return false
       }
-      handle.startedAt = now
-      handle.turn = turn
+      handle.attempt.startedAt = now
+      handle.attempt.turn = turn
       transfer.startedAt = transfer.startedAt ?? now
       transfer.handle = handle
       transfer.lastActivity = now
@@ -87,7 +87,7 @@
         if code == CURLE_OK, handle.holdsContent, !transfer.isCancelled {
           // The consumer first takes the rest of the decoded content.
           ccurl_multi_remove(multi, handle.easy)
-          handle.attempt.heldCode = code
+          handle.reception.heldCode = code
         } else {
           finish(transfer, handle, code)
         }
@@ -100,7 +100,7 @@
       let result = continues(transfer, handle, code) ? nil : result(of: transfer, handle, code)
       // libcurl keeps the connection of a response that this package rejects.
       if code == CURLE_OK, case .failure? = result { ccurl_multi_distrust(multi, handle.connectionData) }
-      if handle.attempt.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
+      if handle.reception.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
       release(transfer, handle, isMultiplexed: isMultiplexed)
       if let result { end(transfer, result) } else { enqueue(transfer) }
     }
@@ -108,8 +108,8 @@
     /// Returns whether the transfer continues, and prepares it: with a redirect, or by sending the same request again.
     private func continues(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: CURLcode) -> Bool {
       guard !transfer.isCancelled else { return false }
-      switch handle.attempt.redirect {
-      case .follow(let next, let trail) where code == CURLE_OK || handle.attempt.hasLeftBody:
+      switch handle.reception.redirect {
+      case .follow(let next, let trail) where code == CURLE_OK || handle.reception.hasLeftBody:
         transfer.follow(next, trail)
         return true
       case .fail: return false
@@ -138,9 +138,9 @@
     ) -> Result<Response, NetworkError> {
       // Data received after a cancellation was dropped, so that even a complete response is not a success.
       guard !transfer.isCancelled else { return .failure(measured(Self.cancelledError(transfer), transfer)) }
-      if case .fail(let error) = handle.attempt.redirect { return .failure(measured(error, transfer)) }
+      if case .fail(let error) = handle.reception.redirect { return .failure(measured(error, transfer)) }
       // A chunk that was held back by a pause may have failed without an error code from libcurl.
-      guard code == CURLE_OK, handle.answer.isHeadComplete, !handle.answer.isTooLarge else {
+      guard code == CURLE_OK, handle.response.isHeadComplete, !handle.response.isTooLarge else {
         return .failure(failure(of: transfer, handle, code))
       }
       if let incompleteness = handle.incompleteness {
@@ -151,9 +151,9 @@
       let metrics = handle.metrics(of: transfer, at: now)
       let url = transfer.currentRequest.url
       var response = Response(
-        request: transfer.takeRequest(), url: url, status: handle.answer.status, headers: handle.answer.headers,
-        body: handle.answer.takeBody(), metrics: metrics, redirects: transfer.trail.redirects)
-      response.trailers = handle.answer.trailers
+        request: transfer.takeRequest(), url: url, status: handle.response.status, headers: handle.response.headers,
+        body: handle.response.takeBody(), metrics: metrics, redirects: transfer.trail.redirects)
+      response.trailers = handle.response.trailers
       return .success(response)
     }
 
@@ -161,7 +161,7 @@
     func failure(of transfer: CurlTransfer, _ handle: CurlHandle, _ code: CURLcode) -> NetworkError {
       guard !transfer.isCancelled else { return measured(Self.cancelledError(transfer), transfer) }
       return measured(
-        code == CURLE_OK && !handle.answer.isTooLarge
+        code == CURLE_OK && !handle.response.isTooLarge
           ? CurlFailure.headCutShort(transfer) : CurlFailure.error(code, handle: handle, transfer: transfer),
         transfer)
     }
@@ -170,7 +170,7 @@
     private func measured(_ error: NetworkError, _ transfer: CurlTransfer) -> NetworkError {
       guard error.metrics == nil else { return error }
       var error = error
-      let handle = transfer.handle.flatMap { $0.turn == turn ? nil : $0 }
+      let handle = transfer.handle.flatMap { $0.attempt.turn == turn ? nil : $0 }
       error.metrics = handle?.metrics(of: transfer, at: now) ?? transfer.metricsWithoutHandle
       return error
     }
@@ -182,7 +182,7 @@
         return end(transfer, .failure(measured(error, transfer)))
       }
       if let handle = transfer.handle {
-        if handle.attempt.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
+        if handle.reception.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
         release(transfer, handle, isMultiplexed: false)
       }
       if transfer.index >= 0 {

@@ -144,7 +144,7 @@
       inbox.takeAll(
         submitted: accept, cancelled: { end($0, .failure(Self.cancelledError($0))) },
         resumed: goOn)
-      for transfer in exchange(&resting, with: []) where transfer.handle?.attempt.isResting == true { goOn(transfer) }
+      for transfer in exchange(&resting, with: []) where transfer.handle?.reception.isResting == true { goOn(transfer) }
       if inbox.takeQuestions() { respondToQuestions() }
     }
 
@@ -156,7 +156,7 @@
       let code = handle.unpause()
       if code != CURLE_OK {
         end(transfer, .failure(failure(of: transfer, handle, code)))
-      } else if let held = handle.attempt.heldCode, !handle.holdsContent {
+      } else if let held = handle.reception.heldCode, !handle.holdsContent {
         finish(transfer, handle, held)
       }
     }
@@ -178,7 +178,7 @@
     private func deliverEarly() {
       // The end of a transfer may begin another one, so the list is not in use meanwhile.
       for transfer in exchange(&early, with: []) {
-        guard let handle = transfer.handle, handle.attempt.heldCode == nil, handle.answer.isHeadComplete else {
+        guard let handle = transfer.handle, handle.reception.heldCode == nil, handle.response.isHeadComplete else {
           continue
         }
         if handle.isResponseComplete { finish(transfer, handle, CURLE_OK) } else { early.append(transfer) }
@@ -193,7 +193,7 @@
 
     private func endNoted() {
       for transfer in exchange(&toEnd, with: []) {
-        guard let handle = transfer.handle, let code = handle.attempt.endCode, handle.attempt.heldCode == nil else {
+        guard let handle = transfer.handle, let code = handle.attempt.endCode, handle.reception.heldCode == nil else {
           continue
         }
         finish(transfer, handle, code)
@@ -256,11 +256,11 @@
       guard let connected = handle.connectedAt else {
         // libcurl's clock does not run while a request waits for another request's handshake with the host.
         return (
-          Deadline.after(transfer.limits.connect, from: handle.startedAt),
+          Deadline.after(transfer.limits.connect, from: handle.attempt.startedAt),
           { CurlFailure.connectTimeout(transfer) }
         )
       }
-      let isOurs = handle.attempt.isHeld || handle.attempt.isPaused || handle.isWaitingToSend
+      let isOurs = handle.reception.isHeld || handle.reception.isPaused || handle.isWaitingToSend
       // Includes input that libcurl does not report, such as an incomplete line. Excludes the input of other requests
       // on HTTP/2.
       let input = handle.isAlone ? UInt64(Swift.max(0, ccurl_multi_last_input(multi, handle.connectionData))) : 0

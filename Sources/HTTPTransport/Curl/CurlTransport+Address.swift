@@ -93,8 +93,8 @@
   extension CurlHandle {
     /// Sets the address that the configuration has for the URL, if it has any.
     func redirectConnection(of url: URL) {
-      address = configuration.directory.address(of: url)
-      guard let address else { return }
+      guard let address = configuration.directory.address(of: url) else { return }
+      attempt.address = address
       settings.needsReset = true
       switch address.kind {
       case .host(let host, let port):
