@@ -279,11 +279,10 @@ void ccurl_multi_use(ccurl_multi *multi, int socket, uint64_t connection, void *
   watch(multi, socket, (uint8_t)what);
 }
 
-void ccurl_multi_leave(ccurl_multi *multi, int socket, uint64_t connection) {
+void ccurl_multi_leave(ccurl_multi *multi, int socket, uint64_t connection, bool shuts_down) {
   if (!is_same(multi, socket, connection)) return;
   ccurl_multi_use(multi, socket, connection, NULL, 0);
-  // Later versions close it themselves, with close_notify inside TLS.
-  if (ccurl_loaded.number < 0x075600) shutdown(socket, SHUT_RDWR);
+  if (shuts_down) shutdown(socket, SHUT_RDWR);
 }
 
 void *ccurl_multi_next_usable(ccurl_multi *multi, int *what) {

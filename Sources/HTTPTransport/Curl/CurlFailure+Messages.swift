@@ -2,7 +2,7 @@
   import CLibcurl
   import PortableFoundation
 
-  /// The errors of this package's own decisions: limits, retries that are not possible, incomplete responses, rejected settings.
+  /// The errors of this package's own decisions: limits, rejected settings, incomplete responses.
   extension CurlFailure {
     /// Returns the reason that a request on a lost connection fails with.
     static func lost(_ handle: CurlHandle, _ code: CURLcode, _ obstacle: String) -> String {

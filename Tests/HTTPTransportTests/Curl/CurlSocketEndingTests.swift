@@ -128,10 +128,10 @@ import XCTest
     }
 
     func testTheLoopServesAQueuedSocketOncePerTurn() throws {
-      let loop = try XCTUnwrap(CurlSocketLoop(CurlTransport.Configuration()))
+      let loop = try XCTUnwrap(CurlWebSocketLoop(CurlTransport.Configuration()))
       let url = try XCTUnwrap(URL(string: "http://127.0.0.1/"))
       let receiver = SocketReceiver(response: { _ in }, message: { _ in .continue }, closed: { _ in })
-      let socket = CurlSocket(Request(url: url), WebSocketOptions(), receiver, loop: loop)
+      let socket = CurlWebSocket(Request(url: url), WebSocketOptions(), receiver, loop: loop)
       loop.comeBack(to: socket)
       loop.comeBack(to: socket)
       XCTAssertEqual(loop.eager.count, 1)

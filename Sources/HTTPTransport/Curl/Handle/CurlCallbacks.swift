@@ -5,7 +5,7 @@
   /// The callbacks that libcurl calls on the loop's thread, within `ccurl_multi_wait` and `ccurl_multi_work`. The
   /// context is the `ccurl_transfer`, whose owner is the handle. The loop retains the handle.
   enum CurlCallbacks {
-    private static func handle(_ context: UnsafeMutableRawPointer?) -> CurlHandle? {
+    static func handle(_ context: UnsafeMutableRawPointer?) -> CurlHandle? {
       context?.assumingMemoryBound(to: ccurl_transfer.self).pointee.owner.map {
         Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue()
       }
@@ -55,12 +55,6 @@
     static let aboutToSend: ccurl_prereq_callback = { context, _, _, _, localPort in
       guard let handle = handle(context), !handle.beginSending(from: localPort) else { return 0 }
       return Int32(CURL_PREREQFUNC_ABORT)
-    }
-
-    static let hearDebugText: ccurl_debug_callback = { _, kind, text, _, context in
-      guard kind == 1, let handle = handle(context), let text else { return 0 }  // CURLINFO_HEADER_IN
-      handle.checkFirstField(UInt8(bitPattern: text.pointee))
-      return 0
     }
   }
 #endif

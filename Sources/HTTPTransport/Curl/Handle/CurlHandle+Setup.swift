@@ -25,14 +25,14 @@
         ccurl_easy_set_prereq_callback(easy, CURLOPT_PREREQFUNCTION, CurlCallbacks.aboutToSend)
       }
       // Without it, the timeout of a slow name server would wait for the resolver's thread.
-      if CurlLibrary.isAtLeast(0x07_5700) { set(CURLOPT_QUICK_EXIT, 1) }
+      if CurlLibrary.hasQuickExit { set(CURLOPT_QUICK_EXIT, 1) }
       set(CURLOPT_MAXAGE_CONN, configuration.idleSeconds)
     }
 
     /// Restricts libcurl to http and https. Other schemes have already been rejected.
     private func setUpProtocols() {
       let name = "the restriction to http and https"
-      if CurlLibrary.isAtLeast(0x07_5500) {
+      if CurlLibrary.namesProtocols {
         // The option accepts only protocols that libcurl supports.
         let names = CurlLibrary.speaksTLS ? "http,https" : "http"
         demand(name, set(CURLOPT_PROTOCOLS_STR, names), .invalidRequest)

@@ -26,7 +26,7 @@
     /// The transfers that continue to decode their input in the next turn.
     @exclusivity(unchecked) private var resting: [CurlTransfer] = []
     /// Whether the last check of the limits found an upload over HTTP/2.
-    private var isUploadingOverHTTP2 = false
+    var isUploadingOverHTTP2 = false
     /// The transfers to end with the `endCode` of their handle.
     @exclusivity(unchecked) private var toEnd: [CurlTransfer] = []
     /// The queue on which requests submitted after the end fail. It is serial, because callers may block the global
@@ -130,7 +130,7 @@
       cleanUp()
     }
 
-    private func work() {
+    func work() {
       ccurl_multi_work(multi)
       now = Deadline.now()
       deliverFinished()
@@ -207,11 +207,7 @@
   extension CurlLoop {
     private func checkLimits() {
       if findExpired().isEmpty {
-        if isUploadingOverHTTP2 {
-          ccurl_multi_prod(multi)
-          work()
-        }
-        return
+        return prodUploads()
       }
       // If the process was suspended, its sockets may already contain the awaited data.
       ccurl_multi_wait(multi, 0)
@@ -272,10 +268,10 @@
     }
 
     /// Returns the next time to check the upload's progress, so that a timeout is at most a quarter of the limit late.
-    /// Over HTTP/2, libcurl needs attention, too; see `ccurl_multi_prod`.
+    /// Over HTTP/2, libcurl needs attention, too; see `prodUploads`.
     func nextLook(at transfer: CurlTransfer) -> UInt64 {
       let span = transfer.limits.idle == Deadline.never ? Deadline.never : transfer.limits.idle / 4
-      return Deadline.after(transfer.mayMultiplex ? Swift.min(100_000_000, span) : span, from: now)
+      return Deadline.after(transfer.mayMultiplex ? Swift.min(Self.prodInterval, span) : span, from: now)
     }
 
     static func cancelledError(_ transfer: CurlTransfer) -> NetworkError {

@@ -78,10 +78,7 @@
         let handle = Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
         guard let transfer = handle.transfer else { continue }
         handle.attempt.hasSucceeded = code == CURLE_OK
-        // The other requests of a lost connection end now, and are repeated if possible. libcurl would let some wait.
-        if transfer.mayMultiplex, CurlFate.connectionLosses.contains(code) {
-          ccurl_multi_shut_down(multi, handle.connectionData)
-        }
+        endOtherStreams(of: transfer, handle, code)
         // The connection may be lost after a complete response, before the end of the upload.
         if handle.fate(code) == .complete { code = CURLE_OK }
         if code == CURLE_OK, handle.holdsContent, !transfer.isCancelled {

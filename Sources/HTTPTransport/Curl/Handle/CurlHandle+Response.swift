@@ -27,34 +27,6 @@
       return true
     }
 
-    func setDebugCallback() {
-      set(CURLOPT_DEBUGDATA, connectionData)
-      ccurl_easy_set_debug_callback(easy, CURLOPT_DEBUGFUNCTION, CurlCallbacks.hearDebugText)
-    }
-
-    /// Enables libcurl's debug output after a status line, so that libcurl shows the next line before it uses it.
-    ///
-    /// A used easy handle of libcurl 7.83 to 8.1.0 has a pointer to a freed header field. libcurl follows it if the
-    /// first field line of a response begins with whitespace (curl 11103).
-    func awaitFirstField(after line: UnsafeMutablePointer<CChar>, _ count: Int) {
-      guard count > 5, memcmp(line, "HTTP/", 5) == 0 else { return }
-      reception.firstField = .awaited
-      set(CURLOPT_VERBOSE, 1)
-    }
-
-    /// Ends the transfer if `first`, the first byte of a line that libcurl has not used yet, starts a folded first field.
-    func checkFirstField(_ first: UInt8) {
-      guard reception.firstField == .awaited, let transfer else { return }
-      reception.firstField = .shown
-      set(CURLOPT_VERBOSE, 0)
-      guard first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") else { return }
-      attempt.abortReason = "the first header field of the response begins with whitespace; check the server"
-      attempt.endCode = CURLE_WRITE_ERROR
-      // During a pause, libcurl buffers received data without parsing it.
-      ccurl_easy_pause(easy, Int32(CURLPAUSE_RECV | (attempt.isSendPaused ? CURLPAUSE_SEND : 0)))
-      transfer.loop.noteToEnd(transfer)
-    }
-
     /// Processes a complete head. Returns `false` if it violates a rule that libcurl does not check.
     private func headCompleted() -> Bool {
       guard let transfer else { return true }
@@ -80,7 +52,7 @@
           return false
         }
         guard prepareDecoder(transfer) else { return false }
-        if response.endsWithConnection, transfer.isSecure { ccurl_multi_watch_tls(multi, easy, connectionData) }
+        watchCloseNotify(transfer)
         if !mayBeSentAgain { deliverHead() }
       }
       if !transfer.currentRequest.body.isEmpty { transfer.loop.noteEarlyResponse(transfer) }
@@ -210,8 +182,7 @@
       if let decoder = reception.decoder, !decoder.isAtEnd, decoder.hasInput || response.endsWithConnection {
         return "its content is truncated (\(decoder.names))"
       }
-      if response.endsWithConnection, connectionData.pointee.is_watched, !ccurl_multi_is_notified(multi, connectionData)
-      {
+      if lacksCloseNotify {
         return "the TLS connection was closed without a close_notify alert, which is required to detect the end of the "
           + "body (RFC 9112 §9.8)"
       }

@@ -11,9 +11,6 @@
     /// limit.
     private static let expectationSize: Int64 = 1 << 20
 
-    /// The number of bytes that a socket accepts in one call, even if the connection is slow.
-    static let longHead = 1 << 14
-
     func prepareContent(_ transfer: CurlTransfer) throws(NetworkError) {
       let request = transfer.currentRequest
       let isPlain =
@@ -98,24 +95,6 @@
       return (removed, added)
     }
 
-    private func isLong(_ request: Request) -> Bool {
-      let fields = request.headers.reduce(transfer?.currentURL.utf8.count ?? 0) {
-        $0 + $1.name.utf8.count + $1.value.utf8.count + 4
-      }
-      return fields > Self.longHead
-    }
-
-    /// If the body is known to be empty, libcurl 7 loses the rest of a head that a socket has accepted in two parts.
-    /// The cause is a comparison of the number of sent body bytes with 0. This function therefore declares an empty
-    /// body of unknown length.
-    private func prepareLongHead(_ request: Request, _ sendsLength: Bool) -> (removed: [String], added: HTTPHeaders) {
-      settings.needsReset = true
-      set(CURLOPT_UPLOAD, 1)
-      set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
-      set(bodySize: -1)
-      return (["Transfer-Encoding", "Expect"], sendsLength ? ["Content-Length": "0"] : [:])
-    }
-
     /// Sets the body and returns its length; `nil` if it is unknown.
     private func prepareBody(_ request: Request) throws(NetworkError) -> Int64? {
       switch request.body {
@@ -153,7 +132,7 @@
     }
 
     /// Sets the size of a body that libcurl reads through the callback; -1 if it is unknown.
-    private func set(bodySize: Int64) { ccurl_easy_set_int64(easy, CURLOPT_POSTFIELDSIZE_LARGE, bodySize) }
+    func set(bodySize: Int64) { ccurl_easy_set_int64(easy, CURLOPT_POSTFIELDSIZE_LARGE, bodySize) }
 
     /// Copies the next bytes of the body into `buffer`, and returns the result for libcurl.
     func sendBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {

@@ -73,9 +73,7 @@
       resetConnectionData(lane: transfer.lane?.number ?? 0)
       try checkSettings(transfer.request)
       let currentRequest = transfer.currentRequest
-      // Not with HTTP/2: if the buffer is smaller than a record of 16 KB, libcurl 7.88 loses buffered parts of a
-      // response.
-      let isSmall = !transfer.mayMultiplex && lastSize <= Self.smallBuffer - 1024
+      let isSmall = !losesPartsInSmallBuffers(transfer) && lastSize <= Self.smallBuffer - 1024
       let expected = isSmall ? Self.smallBuffer : Self.defaultBuffer
       response = CurlResponse(
         maxBodySize: transfer.maxBodySize ?? configuration.maxBodySize, isHead: currentRequest.method == .head)
@@ -91,8 +89,7 @@
         // Concurrent requests to a new host wait for the first handshake, and share its HTTP/2 connection.
         set(CURLOPT_PIPEWAIT, settings.waitsForMultiplexing ? 1 : 0)
       }
-      // libcurl before 7.80 resends without asking, but never on a new connection.
-      if transfer.needsNewConnection || (!CurlLibrary.asksBeforeSending && !transfer.maySendTwice) {
+      if transfer.needsNewConnection || mayBeResentUnasked(transfer) {
         settings.needsReset = true
         set(CURLOPT_FRESH_CONNECT, 1)
       }
@@ -117,7 +114,7 @@
     func set(url text: String) {
       guard text != settings.url else { return }
       settings.url = text
-      text.withCString { _ = ccurl_easy_set_url(easy, &parsedURL, $0) }
+      text.withCString { _ = ccurl_easy_set_url(easy, &parsedURL, $0, !CurlLibrary.losesZone(of: text)) }
     }
 
     /// Sets the pins of the URL's host, if it has any.
@@ -152,21 +149,15 @@
 
     /// Releases the transfer. A handle with settings that a plain GET does not have is reset. Returns `false` if the
     /// handle can't be reused.
-    ///
-    /// libcurl's handle is replaced unless its transfer succeeded at the first start. After a failure, a reset keeps
-    /// state for the next transfer: libcurl 8.14 still wants to rewind the former body, and all versions remember a
-    /// refused HTTP/2 stream.
     func release() -> Bool {
-      let isClean =
-        attempt.hasSucceeded && !wasToStartAgain
-        && (!CurlLibrary.keepsFreedFields || (reception.firstField == .shown && attempt.endCode == nil))
+      let isReusable = isReusable
       attempt.pump?.stop()
       lastSize = response.size
       response.discard()
       transfer = nil
       attempt = Attempt()
       reception = Reception()
-      if !isClean {
+      if !isReusable {
         guard let fresh = ccurl_easy_init() else { return false }
         ccurl_easy_cleanup(easy)
         easy = fresh

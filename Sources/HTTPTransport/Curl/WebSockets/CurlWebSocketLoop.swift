@@ -3,16 +3,16 @@
   import PortableFoundation
   import Streams
 
-  /// The event loop of a transport's sockets, on its own thread: connects with libcurl, and waits with epoll.
+  /// The event loop of a transport's WebSockets, on its own thread: connects with libcurl, and waits with epoll.
   // @unchecked Sendable: other threads use only `inbox`; everything else belongs to the loop's thread.
-  final class CurlSocketLoop: CurlThread, @unchecked Sendable {
+  final class CurlWebSocketLoop: CurlThread, @unchecked Sendable {
     /// A command from another thread to the loop.
     enum Command {
-      case open(CurlSocket)
-      case send(CurlSocket, SocketMessage, @Sendable (NetworkError?) -> Void)
-      case close(CurlSocket, CloseCode, String)
-      case resume(CurlSocket)
-      case cancel(CurlSocket)
+      case open(CurlWebSocket)
+      case send(CurlWebSocket, SocketMessage, @Sendable (NetworkError?) -> Void)
+      case close(CurlWebSocket, CloseCode, String)
+      case resume(CurlWebSocket)
+      case cancel(CurlWebSocket)
     }
 
     private struct Inbox {
@@ -26,21 +26,19 @@
     /// takes all in one step.
     private let inbox = Locked(Inbox())
 
-    /// The buffer for data read from any socket.
+    /// The buffer for data read from any WebSocket.
     private(set) var scratch = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    private var live: [ObjectIdentifier: CurlSocket] = [:]
-    private var connecting: [ObjectIdentifier: CurlSocket] = [:]
-    /// The sockets with more data to read than one turn allows, which epoll may not report inside TLS.
-    private(set) var eager: [CurlSocket] = []
-    /// The sockets that have accepted messages in this turn. The loop writes all messages of a socket together.
-    private var unflushed: [CurlSocket] = []
+    private var live: [ObjectIdentifier: CurlWebSocket] = [:]
+    private var connecting: [ObjectIdentifier: CurlWebSocket] = [:]
+    /// The WebSockets with more data to read than one turn allows, which epoll may not report inside TLS.
+    private(set) var eager: [CurlWebSocket] = []
+    /// The WebSockets that have accepted messages in this turn. The loop writes all messages of a WebSocket together.
+    private var unflushed: [CurlWebSocket] = []
 
     override init?(_ configuration: CurlTransport.Configuration) {
       super.init(configuration)
       scratch = .allocate(byteCount: 1 << 16, alignment: 16)
-      // Keeps no connections: if its cache is full, libcurl before 7.86 closes the connection of a removed handle, and
-      // before 7.73 also at its end.
-      ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 1)
+      ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 1)  // see Quirks/OpenConnections.swift
     }
 
     deinit { scratch.deallocate() }
@@ -73,10 +71,10 @@
 
     // MARK: The loop's thread
 
-    /// Starts to connect a prepared socket. Returns 0, or libcurl's error code.
-    func connect(_ socket: CurlSocket, _ handle: CurlHandle) -> Int32 {
+    /// Starts to connect a prepared WebSocket. Returns 0, or libcurl's error code.
+    func connect(_ webSocket: CurlWebSocket, _ handle: CurlHandle) -> Int32 {
       let code = ccurl_multi_add(multi, handle.easy)
-      if code == 0 { connecting[ObjectIdentifier(handle)] = socket }
+      if code == 0 { connecting[ObjectIdentifier(handle)] = webSocket }
       return code
     }
 
@@ -88,32 +86,32 @@
       ccurl_multi_remove(multi, handle.easy)
     }
 
-    func remove(_ socket: CurlSocket) { live[ObjectIdentifier(socket)] = nil }
+    func remove(_ webSocket: CurlWebSocket) { live[ObjectIdentifier(webSocket)] = nil }
 
-    /// Serves `socket` in the next turn, once.
-    func comeBack(to socket: CurlSocket) {
-      guard !socket.isEager else { return }
-      socket.isEager = true
-      eager.append(socket)
+    /// Serves `webSocket` in the next turn, once.
+    func comeBack(to webSocket: CurlWebSocket) {
+      guard !webSocket.isEager else { return }
+      webSocket.isEager = true
+      eager.append(webSocket)
     }
 
-    /// Flushes `socket` once, after all commands of this turn.
-    func flushSoon(_ socket: CurlSocket) {
-      guard !socket.isUnflushed else { return }
-      socket.isUnflushed = true
-      unflushed.append(socket)
+    /// Flushes `webSocket` once, after all commands of this turn.
+    func flushSoon(_ webSocket: CurlWebSocket) {
+      guard !webSocket.isUnflushed else { return }
+      webSocket.isUnflushed = true
+      unflushed.append(webSocket)
     }
 
     private func flushAll() {
-      for socket in unflushed {
-        socket.isUnflushed = false
-        socket.flush()
-        socket.update()
+      for webSocket in unflushed {
+        webSocket.isUnflushed = false
+        webSocket.flush()
+        webSocket.update()
       }
       unflushed.removeAll(keepingCapacity: true)
     }
 
-    /// Checks all sockets at `time` or earlier.
+    /// Checks all WebSockets at `time` or earlier.
     func look(at time: UInt64) { nextCheck = Swift.min(nextCheck, time) }
 
     override func run() {
@@ -149,13 +147,13 @@
 
     private func perform(_ command: Command) {
       switch command {
-      case .open(let socket):
-        live[ObjectIdentifier(socket)] = socket
-        socket.begin()
-      case .send(let socket, let message, let completion): socket.write(message, completion)
-      case .close(let socket, let code, let reason): socket.beginClosing(code, reason)
-      case .resume(let socket): socket.goOn()
-      case .cancel(let socket): socket.cancel("the caller disposed the socket to \(socket.hostAndPort)")
+      case .open(let webSocket):
+        live[ObjectIdentifier(webSocket)] = webSocket
+        webSocket.begin()
+      case .send(let webSocket, let message, let completion): webSocket.write(message, completion)
+      case .close(let webSocket, let code, let reason): webSocket.beginClosing(code, reason)
+      case .resume(let webSocket): webSocket.goOn()
+      case .cancel(let webSocket): webSocket.cancel("the caller disposed the socket to \(webSocket.hostAndPort)")
       }
     }
 
@@ -168,25 +166,25 @@
     }
 
     private func deliverUsable() {
-      var others: [CurlSocket] = []
+      var others: [CurlWebSocket] = []
       swap(&others, &eager)
       turn += 1
       var what: Int32 = 0
       while let context = ccurl_multi_next_usable(multi, &what) {
-        serve(Unmanaged<CurlSocket>.fromOpaque(context).takeUnretainedValue(), what)
+        serve(Unmanaged<CurlWebSocket>.fromOpaque(context).takeUnretainedValue(), what)
       }
-      for socket in others where socket.turn != turn { serve(socket, Int32(CCURL_READABLE)) }
+      for webSocket in others where webSocket.turn != turn { serve(webSocket, Int32(CCURL_READABLE)) }
     }
 
-    private func serve(_ socket: CurlSocket, _ what: Int32) {
-      let reads = socket.isEager ? Int32(CCURL_READABLE) : 0
-      (socket.isEager, socket.turn) = (false, turn)
-      socket.ready(what | reads)
+    private func serve(_ webSocket: CurlWebSocket, _ what: Int32) {
+      let reads = webSocket.isEager ? Int32(CCURL_READABLE) : 0
+      (webSocket.isEager, webSocket.turn) = (false, turn)
+      webSocket.ready(what | reads)
     }
 
     private func checkLimits() {
       nextCheck = Deadline.never
-      for socket in Array(live.values) { socket.checkLimits() }
+      for webSocket in Array(live.values) { webSocket.checkLimits() }
     }
 
     override func endAll() {
@@ -195,12 +193,13 @@
         return exchange(&inbox.commands, with: [])
       }
       for command in commands {
-        if case .open(let socket) = command { live[ObjectIdentifier(socket)] = socket }
-        if case .send(let socket, let message, let completion) = command { socket.write(message, completion) }
+        if case .open(let webSocket) = command { live[ObjectIdentifier(webSocket)] = webSocket }
+        if case .send(let webSocket, let message, let completion) = command { webSocket.write(message, completion) }
       }
       flushAll()
-      for socket in Array(live.values) {
-        socket.cancel("the CurlTransport was shut down while the socket to \(socket.hostAndPort) was open", .goingAway)
+      for webSocket in Array(live.values) {
+        webSocket.cancel(
+          "the CurlTransport was shut down while the socket to \(webSocket.hostAndPort) was open", .goingAway)
       }
       eager = []
       cleanUp()
