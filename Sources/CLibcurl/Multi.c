@@ -305,11 +305,11 @@ static bool has_input(int socket, bool tolerates_input) {
   return count == 0 || (count > 0 && !tolerates_input);
 }
 
-bool ccurl_multi_is_unfit(ccurl_multi *multi, void *easy, const ccurl_transfer *transfer, int port, bool looks,
+bool ccurl_multi_is_unfit(ccurl_multi *multi, void *easy, const ccurl_transfer *transfer, int port, bool inspects,
                           bool tolerates_input, int64_t longest_idle) {
-  void *connection = looks && !tolerates_input ? ccurl_tls_connection(easy) : NULL;
+  void *connection = inspects && !tolerates_input ? ccurl_tls_connection(easy) : NULL;
   if (connection != NULL && ccurl_tls.has_pending(connection) != 0) return true;
-  if (looks && is_open(multi, transfer)) {
+  if (inspects && is_open(multi, transfer)) {
     int64_t last = multi->sockets[transfer->socket].last_input;
     if (longest_idle > 0 && last > 0 && now() - last > longest_idle) return true;
     if (has_input(transfer->socket, tolerates_input)) return true;

@@ -135,9 +135,9 @@ void ccurl_multi_note_file(ccurl_multi *multi, ccurl_transfer *transfer, const c
 // Returns the number of the next open connection, and its lane; 0 after the last one. `socket` must be -1 at first.
 uint64_t ccurl_multi_next_connection(const ccurl_multi *multi, int *socket, uint32_t *lane);
 // Returns whether a request must not be sent over the connection with this local port: the connection is distrusted, or
-// has received its end or, unless that is tolerated, other input. Without an event, it is only examined if `looks` is
+// has received its end or, unless that is tolerated, other input. Without an event, it is only examined if `inspects` is
 // set. It is then also unfit if it has been idle for more than `longest_idle` nanoseconds, unless that is 0.
-bool ccurl_multi_is_unfit(ccurl_multi *multi, void *easy, const ccurl_transfer *transfer, int port, bool looks,
+bool ccurl_multi_is_unfit(ccurl_multi *multi, void *easy, const ccurl_transfer *transfer, int port, bool inspects,
                           bool tolerates_input, int64_t longest_idle);
 // Ends the transfer's connection for all its transfers, and prevents it from being reused.
 void ccurl_multi_shut_down(ccurl_multi *multi, const ccurl_transfer *transfer);

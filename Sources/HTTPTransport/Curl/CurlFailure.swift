@@ -213,9 +213,9 @@
     @Sendable private static func truncated(_ facts: CurlFacts) -> Verdict? {
       guard facts.response.status >= 200 else { return nil }
       switch facts.code {
-      case CURLE_PARTIAL_FILE: return (.connection, cutShort(facts.host, facts.handle))
+      case CURLE_PARTIAL_FILE: return (.connection, incompleteBody(facts.host, facts.handle))
       case CURLE_SEND_ERROR, CURLE_RECV_ERROR:
-        return (.connection, "the connection was lost: \(cutShort(facts.host, facts.handle, facts.text))")
+        return (.connection, "the connection was lost: \(incompleteBody(facts.host, facts.handle, facts.text))")
       default: return nil
       }
     }

@@ -20,27 +20,28 @@
         tls: info.tls.map { String(cString: $0) },
         http2: has(CURL_VERSION_HTTP2) && endsLostStreams,
         http3: has(CURL_VERSION_HTTP3) && hasStableHTTP3,
-        gzip: codingsThere & CCODING_GZIP != 0,
-        brotli: codingsThere & CCODING_BROTLI != 0,
-        zstd: codingsThere & CCODING_ZSTD != 0)
+        gzip: availableCodings & CCODING_GZIP != 0,
+        brotli: availableCodings & CCODING_BROTLI != 0,
+        zstd: availableCodings & CCODING_ZSTD != 0)
     }
 
-    private static let codingsThere = Int(ccoding_available())
+    private static let availableCodings = Int(ccoding_available())
     static let speaksHTTP2 = capabilities?.http2 == true
     static let speaksHTTP3 = capabilities?.http3 == true
 
     /// Returns the error if the library does not support the HTTP version of `request`; otherwise `nil`.
     static func failure(of request: Request) -> NetworkError? {
       let version = (request.chosenOptions?.value.httpVersion ?? .automatic).kind
-      let need: String
+      let requirement: String
       switch version {
-      case .http2 where !speaksHTTP2: need = "libcurl 8.14 or later with HTTP/2 (Debian 13: libcurl4t64)"
-      case .http3 where !speaksHTTP3: need = "libcurl 8.5 or later with HTTP/3 (Debian 13: libcurl3t64-gnutls)"
+      case .http2 where !speaksHTTP2: requirement = "libcurl 8.14 or later with HTTP/2 (Debian 13: libcurl4t64)"
+      case .http3 where !speaksHTTP3: requirement = "libcurl 8.5 or later with HTTP/3 (Debian 13: libcurl3t64-gnutls)"
       default: return nil
       }
       return NetworkError(
         kind: .invalidRequest,
-        reason: "HTTPVersion.\(version) requires \(need); libcurl \(capabilities?.version ?? "?") does not support it; "
+        reason:
+          "HTTPVersion.\(version) requires \(requirement); libcurl \(capabilities?.version ?? "?") does not support it; "
           + "install that version, or use HTTPVersion.automatic", request: request)
     }
 

@@ -101,10 +101,10 @@
         // The empty host and port match any URL.
         let text = "::\(host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host):\(port.map(String.init) ?? "")"
         let list = CurlLine(text)
-        demand("Configuration.addresses", set(CURLOPT_CONNECT_TO, list.node), .invalidRequest)
+        require("Configuration.addresses", set(CURLOPT_CONNECT_TO, list.node), .invalidRequest)
         settings.addressLine = list
       case .unixSocket(let path):
-        demand("Configuration.addresses", set(CURLOPT_UNIX_SOCKET_PATH, path), .invalidRequest)
+        require("Configuration.addresses", set(CURLOPT_UNIX_SOCKET_PATH, path), .invalidRequest)
         // libcurl ignores a proxy in this case. Disable it anyway.
         set(CURLOPT_PROXY, "")
         set(CURLOPT_NOPROXY, "*")

@@ -36,9 +36,9 @@
     static let seekBody: ccurl_seek_callback = { context, offset, origin in
       guard origin == 0, let handle = handle(context) else { return Int32(CURL_SEEKFUNC_FAIL) }
       // Without a body, there is nothing to rewind.
-      let isThere =
+      let isRewound =
         handle.attempt.pump.map { offset == 0 && $0.rewind() } ?? handle.attempt.body?.seek(to: offset) ?? true
-      return isThere ? 0 : Int32(CURL_SEEKFUNC_FAIL)
+      return isRewound ? 0 : Int32(CURL_SEEKFUNC_FAIL)
     }
 
     static let reportProgress: ccurl_progress_callback = { context, toReceive, received, toSend, sent in

@@ -76,10 +76,10 @@
 
     private static func version(_ number: Int) -> String? {
       switch number {
-      case 1: "1.0"
-      case 2: "1.1"
-      case 3: "2"
-      case 30: "3"
+      case CURL_HTTP_VERSION_1_0: "1.0"
+      case CURL_HTTP_VERSION_1_1: "1.1"
+      case CURL_HTTP_VERSION_2_0: "2"
+      case CURL_HTTP_VERSION_3: "3"
       default: nil
       }
     }

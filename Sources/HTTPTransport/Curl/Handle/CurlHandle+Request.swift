@@ -16,8 +16,8 @@
       let isPlain =
         request.method == .get && request.body.isEmpty && request.chosenOptions?.value.cookies == nil
         && transfer.currentURL.utf8.count < Self.longHead
-      if isPlain, let plainHead, plainHead.headers == request.headers {
-        ccurl_easy_set_pointer(easy, CURLOPT_HTTPHEADER, plainHead.list.head)
+      if isPlain, let lastPlainGet, lastPlainGet.headers == request.headers {
+        ccurl_easy_set_pointer(easy, CURLOPT_HTTPHEADER, lastPlainGet.list.head)
         settings.headersSent = request.headers
         settings.cookiesSent = nil
         return
@@ -43,7 +43,7 @@
         settings.needsReset = true
         set(CURLOPT_FORBID_REUSE, 1)
       }
-      if isPlain, !closes, removed.isEmpty { plainHead = (request.headers, list) }
+      if isPlain, !closes, removed.isEmpty { lastPlainGet = (request.headers, list) }
       settings.headerList = list
       settings.headersSent = request.headers
       settings.cookiesSent = cookies

@@ -53,7 +53,7 @@
         }
         guard prepareDecoder(transfer) else { return false }
         watchCloseNotify(transfer)
-        if !mayBeSentAgain { deliverHead() }
+        if !needsResend { deliverHead() }
       }
       if !transfer.currentRequest.body.isEmpty { transfer.loop.noteEarlyResponse(transfer) }
       return true
@@ -73,7 +73,7 @@
     }
 
     /// Whether the request is to be sent again without an expectation (RFC 9110 §15.5.18).
-    var mayBeSentAgain: Bool { attempt.expectsContinue && response.status == 417 }
+    var needsResend: Bool { attempt.expectsContinue && response.status == 417 }
 
     /// Delivers the head to the receiver, unless that has already happened.
     func deliverHead() {
@@ -105,7 +105,7 @@
       }
       reception.isHeld = false
       response.noteReceived(length)
-      if mayBeSentAgain { return length }
+      if needsResend { return length }
       guard let decoder = reception.decoder else { return take(bytes, length) ? length : 0 }
       decoder.feed(bytes, length)
       return decode() ? length : 0
@@ -148,7 +148,7 @@
     private func rest() {
       reception.isHeld = true
       reception.isResting = true
-      if let transfer { transfer.loop.comeBack(to: transfer) }
+      if let transfer { transfer.loop.decodeNextTurn(transfer) }
     }
 
     /// Continues after a pause, or after a wait for the request's body. Held content is delivered first.

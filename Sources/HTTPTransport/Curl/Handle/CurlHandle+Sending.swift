@@ -16,12 +16,12 @@
       attempt.sentAt = transfer.lastActivity
       let isNew = ccurl_easy_get_long(easy, CURLINFO_NUM_CONNECTS) > 0
       // A connection of a request that can be repeated is only examined after an event.
-      let looks = !isNew && !transfer.maySendTwice
-      if looks || transfer.mayMultiplex || attempt.address != nil || configuration.maxRequestsPerConnection != nil {
+      let inspects = !isNew && !transfer.maySendTwice
+      if inspects || transfer.mayMultiplex || attempt.address != nil || configuration.maxRequestsPerConnection != nil {
         noteConnection(localPort, isNew: isNew)
       }
-      retireIfWornOut()
-      attempt.isRefused = isUnfit(localPort, isNew: isNew, looks: looks)
+      closeAtRequestLimit()
+      attempt.isRefused = isUnfit(localPort, isNew: isNew, inspects: inspects)
       if attempt.isRefused {
         settings.needsReset = true
         set(CURLOPT_FORBID_REUSE, 1)
@@ -33,13 +33,13 @@
 
     /// Returns whether the request must not be sent over its connection: the server has closed it or has sent something
     /// that would be mistaken for the response, or the server may be closing it just now.
-    private func isUnfit(_ localPort: Int32, isNew: Bool, looks: Bool) -> Bool {
+    private func isUnfit(_ localPort: Int32, isNew: Bool, inspects: Bool) -> Bool {
       // Without a port, as with a Unix domain socket, the unexpected input might belong to another connection.
       guard localPort > 0 || !isNew, let transfer else { return false }
       // Over HTTP/2, and inside TLS, input may belong to the protocol itself.
-      let toleratesInput = transfer.mayMultiplex || (transfer.isSecure && !looks)
-      let idle = looks && !transfer.mayMultiplex ? transfer.lane?.longestIdle ?? 0 : 0
-      return ccurl_multi_is_unfit(multi, easy, connectionData, localPort, looks, toleratesInput, idle)
+      let toleratesInput = transfer.mayMultiplex || (transfer.isSecure && !inspects)
+      let idle = inspects && !transfer.mayMultiplex ? transfer.lane?.longestIdle ?? 0 : 0
+      return ccurl_multi_is_unfit(multi, easy, connectionData, localPort, inspects, toleratesInput, idle)
     }
 
     /// Records the connection of the request.
@@ -52,7 +52,7 @@
     }
 
     /// Closes the connection after this request if it has served the maximum number of requests.
-    private func retireIfWornOut() {
+    private func closeAtRequestLimit() {
       guard let limit = configuration.maxRequestsPerConnection else { return }
       guard ccurl_multi_count_use(multi, connectionData) >= limit else { return }
       settings.needsReset = true
@@ -60,7 +60,7 @@
     }
 
     /// Whether libcurl has tried to send the request a second time.
-    var wasToStartAgain: Bool { attempt.starts > 1 }
+    var wasRestarted: Bool { attempt.starts > 1 }
 
     func fate(_ code: CURLcode) -> CurlFate {
       CurlFate(
@@ -71,8 +71,8 @@
 
     /// Whether the request was sent over a connection that had served another one. libcurl starts a request again only
     /// in this case, and if the server refuses an HTTP/2 stream.
-    var wasOnKeptConnection: Bool {
-      wasToStartAgain || ccurl_easy_get_long(easy, CURLINFO_NUM_CONNECTS) == 0
+    var isOnReusedConnection: Bool {
+      wasRestarted || ccurl_easy_get_long(easy, CURLINFO_NUM_CONNECTS) == 0
     }
   }
 #endif

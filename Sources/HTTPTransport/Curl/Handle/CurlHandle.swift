@@ -21,7 +21,7 @@
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
     let configuration: CurlTransport.Configuration
     /// The header lines of the last plain GET, for reuse.
-    var plainHead: (headers: HTTPHeaders, list: CurlHeaderList)?
+    var lastPlainGet: (headers: HTTPHeaders, list: CurlHeaderList)?
     /// The URL that is set, in libcurl's parsed form.
     private var parsedURL: UnsafeMutableRawPointer?
     var remote = (address: "", port: 0, text: "")
@@ -93,10 +93,10 @@
         settings.needsReset = true
         set(CURLOPT_FRESH_CONNECT, 1)
       }
-      let wanted = transfer.gate != nil ? Self.streamBuffer : expected
-      if wanted != settings.bufferSize {
-        set(CURLOPT_BUFFERSIZE, wanted)
-        settings.bufferSize = wanted
+      let bufferSize = transfer.gate != nil ? Self.streamBuffer : expected
+      if bufferSize != settings.bufferSize {
+        set(CURLOPT_BUFFERSIZE, bufferSize)
+        settings.bufferSize = bufferSize
       }
       if transfer.reportsProgress {
         settings.needsReset = true
@@ -107,7 +107,7 @@
       if transfer.isSecure { pin(currentRequest.url) }
       if !configuration.directory.isEmpty { redirectConnection(of: currentRequest.url) }
       try checkSettings(transfer.request)
-      if !isAsBefore(transfer) { try prepareContent(transfer) }
+      if !repeatsPreviousGet(transfer) { try prepareContent(transfer) }
     }
 
     /// Sets the URL, unless it is that of the previous transfer.
@@ -123,13 +123,13 @@
         let pins = configuration.tls.pins[HostSpelling.host(of: url) ?? ""]
       else { return }
       settings.needsReset = true
-      demand(
+      require(
         "TLSOptions.pins", set(CURLOPT_PINNEDPUBLICKEY, pins.map { "sha256//\($0.base64)" }.joined(separator: ";")))
     }
 
     /// Returns whether the request is a GET with the same fields as the previous one, so that all options are already
     /// set.
-    private func isAsBefore(_ transfer: CurlTransfer) -> Bool {
+    private func repeatsPreviousGet(_ transfer: CurlTransfer) -> Bool {
       transfer.currentRequest.method == .get && transfer.currentRequest.body.isEmpty
         && settings.headersSent == transfer.currentRequest.headers
         && settings.cookiesSent == nil && transfer.currentRequest.chosenOptions?.value.cookies == nil
@@ -137,7 +137,7 @@
     }
 
     /// Records an error if `code` shows that libcurl does not accept a security-related setting.
-    func demand(_ setting: String, _ code: CURLcode, _ kind: NetworkError.Kind = .tls) {
+    func require(_ setting: String, _ code: CURLcode, _ kind: NetworkError.Kind = .tls) {
       guard code != CURLE_OK, settings.failure == nil else { return }
       settings.failure = CurlFailure.rejected(setting, kind, code)
     }
@@ -189,7 +189,7 @@
       nanoseconds < 1_000_000_000_000_000 ? Swift.max(1, Int(nanoseconds / 1_000_000)) : 1_000_000_000
     }
 
-    // Callers may ignore the code, except for security-related settings, whose code goes to `demand`.
+    // Callers may ignore the code, except for security-related settings, whose code goes to `require`.
     @discardableResult
     func set(_ option: ccurl_option, _ value: Int) -> CURLcode { ccurl_easy_set_long(easy, option, value) }
     @discardableResult

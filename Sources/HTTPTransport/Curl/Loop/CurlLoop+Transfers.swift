@@ -113,13 +113,13 @@
       default: break
       }
       // libcurl may have tried to resend it and been prevented.
-      if code == CURLE_OK || handle.wasToStartAgain, handle.mayBeSentAgain {
+      if code == CURLE_OK || handle.wasRestarted, handle.needsResend {
         transfer.lane?.ignoresExpectations = true
         return true
       }
       let fate = handle.fate(code)
       // A request on a new HTTP/1.1 connection that is lost would probably be lost again.
-      guard fate == .notSent || fate == .mayHaveBeenProcessed && (transfer.mayMultiplex || handle.wasOnKeptConnection)
+      guard fate == .notSent || fate == .mayHaveBeenProcessed && (transfer.mayMultiplex || handle.isOnReusedConnection)
       else { return false }
       if let obstacle = transfer.obstacleToRepetition(fate, isBodyTaken: handle.attempt.hasBodyBegun) {
         handle.attempt.abortReason = CurlFailure.lost(handle, code, obstacle)
@@ -141,7 +141,7 @@
         return .failure(failure(of: transfer, handle, code))
       }
       if let incompleteness = handle.incompleteness {
-        return .failure(measured(CurlFailure.cutShort(transfer, handle, incompleteness), transfer))
+        return .failure(measured(CurlFailure.incompleteBody(transfer, handle, incompleteness), transfer))
       }
       handle.deliverHead()
       if transfer.reportsProgress { transfer.report(handle.finalProgress, at: now, last: true) }
@@ -159,7 +159,7 @@
       guard !transfer.isCancelled else { return measured(Self.cancelledError(transfer), transfer) }
       return measured(
         code == CURLE_OK && !handle.response.isTooLarge
-          ? CurlFailure.headCutShort(transfer) : CurlFailure.error(code, handle: handle, transfer: transfer),
+          ? CurlFailure.incompleteHead(transfer) : CurlFailure.error(code, handle: handle, transfer: transfer),
         transfer)
     }
 

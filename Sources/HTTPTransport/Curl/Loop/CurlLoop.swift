@@ -99,11 +99,11 @@
     // MARK: The loop's thread
 
     override func run() {
-      while !inbox.shallClose {
+      while !inbox.isClosing {
         takeInbox()
         turn &+= 1
-        let patience = resting.isEmpty ? milliseconds(until: nextCheck) : 0
-        ccurl_multi_wait(multi, inbox.fallAsleep() ? patience : 0)
+        let timeout = resting.isEmpty ? milliseconds(until: nextCheck) : 0
+        ccurl_multi_wait(multi, inbox.fallAsleep() ? timeout : 0)
         // Reads the time before any input, because input that arrives later did not precede the wait.
         now = Deadline.now()
         work()
@@ -143,13 +143,15 @@
       now = Deadline.now()
       inbox.takeAll(
         submitted: accept, cancelled: { end($0, .failure(Self.cancelledError($0))) },
-        resumed: goOn)
-      for transfer in exchange(&resting, with: []) where transfer.handle?.reception.isResting == true { goOn(transfer) }
+        resumed: continueAfterPause)
+      for transfer in exchange(&resting, with: []) where transfer.handle?.reception.isResting == true {
+        continueAfterPause(transfer)
+      }
       if inbox.takeQuestions() { respondToQuestions() }
     }
 
     /// Continues a transfer after a pause.
-    private func goOn(_ transfer: CurlTransfer) {
+    private func continueAfterPause(_ transfer: CurlTransfer) {
       // The server was not silent; the client was paused.
       transfer.lastActivity = now
       guard let handle = transfer.handle else { return }
@@ -186,7 +188,7 @@
     }
 
     /// Continues to decode the input of `transfer` in the next turn.
-    func comeBack(to transfer: CurlTransfer) { resting.append(transfer) }
+    func decodeNextTurn(_ transfer: CurlTransfer) { resting.append(transfer) }
 
     /// Ends `transfer`, whose handle has an `endCode`, after libcurl's callback has returned.
     func noteToEnd(_ transfer: CurlTransfer) { toEnd.append(transfer) }

@@ -11,7 +11,7 @@
   extension CurlHandle {
     /// Whether libcurl's handle can be used again: its transfer succeeded at the first start.
     var isReusable: Bool {
-      attempt.hasSucceeded && !wasToStartAgain && (!CurlLibrary.keepsFreedFields || hasCheckedFirstField)
+      attempt.hasSucceeded && !wasRestarted && (!CurlLibrary.keepsFreedFields || hasCheckedFirstField)
     }
   }
 #endif

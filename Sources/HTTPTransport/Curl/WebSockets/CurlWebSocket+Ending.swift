@@ -120,11 +120,11 @@
         failSends(error(.connection, "the connection to \(hostAndPort) was lost before the message was sent"))
       }
       guard descriptor >= 0, phase != .connecting else { return }
-      let wanted =
+      let events =
         (isPaused ? 0 : Int32(CCURL_READABLE)) | (offset < output.count ? Int32(CCURL_WRITABLE) : 0)
-      guard wanted != watched else { return }
-      watched = wanted
-      ccurl_multi_use(loop.multi, descriptor, connection, Unmanaged.passUnretained(self).toOpaque(), wanted)
+      guard events != watched else { return }
+      watched = events
+      ccurl_multi_use(loop.multi, descriptor, connection, Unmanaged.passUnretained(self).toOpaque(), events)
     }
   }
 #endif

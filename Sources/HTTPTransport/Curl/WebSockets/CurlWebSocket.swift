@@ -131,7 +131,7 @@
       var count = 0
       while phase != .over, phase != .connecting, !isPaused {
         guard let handle else { return }
-        guard count < Self.reads else { return loop.comeBack(to: self) }
+        guard count < Self.reads else { return loop.serveNextTurn(self) }
         count += 1
         switch handle.receive(into: loop.scratch) {
         case .bytes(let count):
@@ -252,7 +252,7 @@
     var isPaused: Bool { phase == .open && gate.isPaused && stateMachine?.isOpen == true }
 
     /// Continues after a pause.
-    func goOn() {
+    func continueAfterPause() {
       guard phase == .open else { return }
       stateMachine?.touch(at: loop.now)
       deliver()
@@ -326,7 +326,7 @@
     private func writingFailed(_ code: CURLcode) {
       guard phase != .lingering else { return release() }
       (writeFailure, output, offset) = (code, [], 0)
-      loop.comeBack(to: self)
+      loop.serveNextTurn(self)
     }
 
     private func completeSends() {

@@ -18,7 +18,7 @@
     private struct Inbox {
       var commands: [Command] = []
       var isAsleep = false
-      var shallEnd = false
+      var isClosing = false
       var isOver = false
     }
 
@@ -58,7 +58,7 @@
     func shutDown() {
       inbox.withLock { inbox in
         guard !inbox.isOver else { return }
-        inbox.shallEnd = true
+        inbox.isClosing = true
         wake(&inbox)
       }
     }
@@ -89,7 +89,7 @@
     func remove(_ webSocket: CurlWebSocket) { live[ObjectIdentifier(webSocket)] = nil }
 
     /// Serves `webSocket` in the next turn, once.
-    func comeBack(to webSocket: CurlWebSocket) {
+    func serveNextTurn(_ webSocket: CurlWebSocket) {
       guard !webSocket.isEager else { return }
       webSocket.isEager = true
       eager.append(webSocket)
@@ -116,8 +116,8 @@
 
     override func run() {
       while takeInbox() {
-        let patience = eager.isEmpty ? milliseconds(until: nextCheck) : 0
-        ccurl_multi_wait(multi, patience > 0 && fallAsleep() ? patience : 0)
+        let timeout = eager.isEmpty ? milliseconds(until: nextCheck) : 0
+        ccurl_multi_wait(multi, timeout > 0 && fallAsleep() ? timeout : 0)
         now = Deadline.now()
         ccurl_multi_work(multi)
         deliverConnected()
@@ -128,19 +128,19 @@
 
     /// Performs the commands. Returns `false` if the loop must end.
     private func takeInbox() -> Bool {
-      let (commands, shallEnd) = inbox.withLock { inbox in
+      let (commands, isClosing) = inbox.withLock { inbox in
         inbox.isAsleep = false
-        return (exchange(&inbox.commands, with: []), inbox.shallEnd)
+        return (exchange(&inbox.commands, with: []), inbox.isClosing)
       }
       if !commands.isEmpty { now = Deadline.now() }
       for command in commands { perform(command) }
       flushAll()
-      return !shallEnd
+      return !isClosing
     }
 
     private func fallAsleep() -> Bool {
       inbox.withLock { inbox in
-        inbox.isAsleep = inbox.commands.isEmpty && !inbox.shallEnd
+        inbox.isAsleep = inbox.commands.isEmpty && !inbox.isClosing
         return inbox.isAsleep
       }
     }
@@ -152,7 +152,7 @@
         webSocket.begin()
       case .send(let webSocket, let message, let completion): webSocket.write(message, completion)
       case .close(let webSocket, let code, let reason): webSocket.beginClosing(code, reason)
-      case .resume(let webSocket): webSocket.goOn()
+      case .resume(let webSocket): webSocket.continueAfterPause()
       case .cancel(let webSocket): webSocket.cancel("the caller disposed the socket to \(webSocket.hostAndPort)")
       }
     }
