@@ -12,12 +12,10 @@ void *ccurl_easy_init(void) { return ccurl.easy_init(); }
 void ccurl_easy_cleanup(void *easy) { ccurl.easy_cleanup(easy); }
 void ccurl_easy_reset(void *easy) { ccurl.easy_reset(easy); }
 
-ccurl_code ccurl_easy_set_url(void *easy, void **parsed, const char *url) {
+ccurl_code ccurl_easy_set_url(void *easy, void **parsed, const char *url, bool parses) {
   if (*parsed == NULL) *parsed = ccurl.url();
-  // Before 8.3.0, libcurl loses the zone of an IPv6 address in the copy of a parsed URL (curl 11549).
-  bool is_complete = ccurl_loaded.number >= 0x080300 || strchr(url, '[') == NULL;
   // The flags are those with which libcurl parses the text of CURLOPT_URL.
-  bool is_parsed = *parsed != NULL && is_complete
+  bool is_parsed = *parsed != NULL && parses
                    && ccurl.url_set(*parsed, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS) == 0;
   ccurl.easy_setopt(easy, CURLOPT_CURLU, is_parsed ? *parsed : NULL);
   return ccurl.easy_setopt(easy, CURLOPT_URL, url);

@@ -14,6 +14,7 @@
 struct ccurl_functions ccurl;
 ccurl_info ccurl_loaded;
 
+enum { OLDEST_VERSION = 0x074400 };
 static const char too_old[] = "libcurl is older than 7.68; update it";
 static const char *failure;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -67,7 +68,7 @@ static void load(void) {
     return;
   }
   const version_data *data = ccurl.version_info(CURLVERSION_SIXTH);  // libcurl returns the version that it supports
-  if (data->version_num < 0x074400) {
+  if (data->version_num < OLDEST_VERSION) {
     failure = too_old;
     return;
   }

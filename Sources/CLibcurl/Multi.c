@@ -279,11 +279,10 @@ void ccurl_multi_use(ccurl_multi *multi, int socket, uint64_t connection, void *
   watch(multi, socket, (uint8_t)what);
 }
 
-void ccurl_multi_leave(ccurl_multi *multi, int socket, uint64_t connection) {
+void ccurl_multi_leave(ccurl_multi *multi, int socket, uint64_t connection, bool shuts_down) {
   if (!is_same(multi, socket, connection)) return;
   ccurl_multi_use(multi, socket, connection, NULL, 0);
-  // Later versions close it themselves, with close_notify inside TLS.
-  if (ccurl_loaded.number < 0x075600) shutdown(socket, SHUT_RDWR);
+  if (shuts_down) shutdown(socket, SHUT_RDWR);
 }
 
 void *ccurl_multi_next_usable(ccurl_multi *multi, int *what) {
@@ -306,11 +305,11 @@ static bool has_input(int socket, bool tolerates_input) {
   return count == 0 || (count > 0 && !tolerates_input);
 }
 
-bool ccurl_multi_is_unfit(ccurl_multi *multi, void *easy, const ccurl_transfer *transfer, int port, bool looks,
+bool ccurl_multi_is_unfit(ccurl_multi *multi, void *easy, const ccurl_transfer *transfer, int port, bool inspects,
                           bool tolerates_input, int64_t longest_idle) {
-  void *connection = looks && !tolerates_input ? ccurl_tls_connection(easy) : NULL;
+  void *connection = inspects && !tolerates_input ? ccurl_tls_connection(easy) : NULL;
   if (connection != NULL && ccurl_tls.has_pending(connection) != 0) return true;
-  if (looks && is_open(multi, transfer)) {
+  if (inspects && is_open(multi, transfer)) {
     int64_t last = multi->sockets[transfer->socket].last_input;
     if (longest_idle > 0 && last > 0 && now() - last > longest_idle) return true;
     if (has_input(transfer->socket, tolerates_input)) return true;

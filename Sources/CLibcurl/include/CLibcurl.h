@@ -43,10 +43,10 @@ void *ccurl_easy_init(void);
 void ccurl_easy_cleanup(void *easy);
 void ccurl_easy_reset(void *easy);
 const char *ccurl_easy_strerror(ccurl_code code);
-// Sets the URL of the next transfers, as text and parsed: libcurl copies a parsed URL faster than it parses the text for
+// Sets the URL of the next transfers, as text and, if `parses` is set, parsed: libcurl copies a parsed URL faster than it parses the text for
 // each transfer. `*parsed` must outlive these transfers. It is NULL at first; the caller passes it again for another
 // URL, and ends it with ccurl_url_cleanup. libcurl reports an invalid URL when the transfer starts.
-ccurl_code ccurl_easy_set_url(void *easy, void **parsed, const char *url);
+ccurl_code ccurl_easy_set_url(void *easy, void **parsed, const char *url, bool parses);
 void ccurl_url_cleanup(void *parsed);
 ccurl_code ccurl_easy_set_long(void *easy, ccurl_option option, long value);
 ccurl_code ccurl_easy_set_int64(void *easy, ccurl_option option, int64_t value);
@@ -102,8 +102,7 @@ void ccurl_multi_remove(ccurl_multi *multi, void *easy);
 void ccurl_multi_wait(ccurl_multi *multi, int milliseconds);
 // Runs libcurl for the sockets that were ready after a wait.
 void ccurl_multi_work(ccurl_multi *multi);
-// Runs libcurl for all sockets that it waits for, although no event occurred. Uploads over HTTP/2 of libcurl 8.21 and 8.23
-// otherwise stand still when their connection is retired.
+// Runs libcurl for all sockets that it waits for, although no event occurred.
 void ccurl_multi_prod(ccurl_multi *multi);
 // The events to watch on a socket for its user instead of libcurl, until it is closed. 0 watches none.
 enum { CCURL_READABLE = 1, CCURL_WRITABLE = 2 };
@@ -111,9 +110,8 @@ enum { CCURL_READABLE = 1, CCURL_WRITABLE = 2 };
 void ccurl_multi_use(ccurl_multi *multi, int socket, uint64_t connection, void *user, int what);
 // Returns the number of the connection that uses `socket`; 0 if unknown.
 uint64_t ccurl_multi_connection(const ccurl_multi *multi, int socket);
-// Stops watching a socket for its user. Also shuts the connection down with libcurl before 7.86, which keeps it open
-// (curl 9342).
-void ccurl_multi_leave(ccurl_multi *multi, int socket, uint64_t connection);
+// Stops watching a socket for its user, and shuts its connection down if `shuts_down` is set.
+void ccurl_multi_leave(ccurl_multi *multi, int socket, uint64_t connection, bool shuts_down);
 // Takes the next user whose socket was ready after the wait, and its events; NULL if there is no other.
 void *ccurl_multi_next_usable(ccurl_multi *multi, int *what);
 // Returns the uptime in nanoseconds of the last input on the transfer's connection; 0 without input.
@@ -137,9 +135,9 @@ void ccurl_multi_note_file(ccurl_multi *multi, ccurl_transfer *transfer, const c
 // Returns the number of the next open connection, and its lane; 0 after the last one. `socket` must be -1 at first.
 uint64_t ccurl_multi_next_connection(const ccurl_multi *multi, int *socket, uint32_t *lane);
 // Returns whether a request must not be sent over the connection with this local port: the connection is distrusted, or
-// has received its end or, unless that is tolerated, other input. Without an event, it is only examined if `looks` is
+// has received its end or, unless that is tolerated, other input. Without an event, it is only examined if `inspects` is
 // set. It is then also unfit if it has been idle for more than `longest_idle` nanoseconds, unless that is 0.
-bool ccurl_multi_is_unfit(ccurl_multi *multi, void *easy, const ccurl_transfer *transfer, int port, bool looks,
+bool ccurl_multi_is_unfit(ccurl_multi *multi, void *easy, const ccurl_transfer *transfer, int port, bool inspects,
                           bool tolerates_input, int64_t longest_idle);
 // Ends the transfer's connection for all its transfers, and prevents it from being reused.
 void ccurl_multi_shut_down(ccurl_multi *multi, const ccurl_transfer *transfer);

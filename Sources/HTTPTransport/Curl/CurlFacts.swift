@@ -10,6 +10,7 @@
     let handle: CurlHandle
     let transfer: any CurlOperation
 
+    var response: CurlResponse { handle.response }
     var host: String { transfer.hostAndPort }
     var hostAndText: String { "\(host): \(text)" }
     var proxy: String? { handle.proxyPlace }
@@ -43,7 +44,7 @@
     /// certificate closes the connection only after the handshake, and its alert may be lost with it.
     var remedy: String {
       let mayMissCertificate =
-        transfer.isSecure && handle.configuration.tls.identity == nil && !handle.wasOnKeptConnection
+        transfer.isSecure && handle.configuration.tls.identity == nil && !handle.isOnReusedConnection
       return mayMissCertificate
         ? "try again, or set TLSOptions.identity if the server requires a client certificate" : "try again"
     }

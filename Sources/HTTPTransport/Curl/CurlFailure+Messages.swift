@@ -2,23 +2,23 @@
   import CLibcurl
   import PortableFoundation
 
-  /// The errors of this package's own decisions: limits, retries that are not possible, incomplete responses, rejected settings.
+  /// The errors of this package's own decisions: limits, rejected settings, incomplete responses.
   extension CurlFailure {
     /// Returns the reason that a request on a lost connection fails with.
     static func lost(_ handle: CurlHandle, _ code: CURLcode, _ obstacle: String) -> String {
       // libcurl's text for a second start only says that this package has prevented it.
-      let cause = handle.wasToStartAgain || handle.attempt.isRefused ? "" : " (\(handle.errorMessage(code)))"
-      let isKept = handle.wasOnKeptConnection && handle.transfer?.mayMultiplex == false
+      let cause = handle.wasRestarted || handle.attempt.isRefused ? "" : " (\(handle.errorMessage(code)))"
+      let isKept = handle.isOnReusedConnection && handle.transfer?.mayMultiplex == false
       return "the \(isKept ? "reused " : "")connection was lost before the response\(cause); the request was not sent "
         + "again, because \(obstacle)"
         + (isKept ? "; if the server closes idle connections, set Configuration.maxIdleTime below its limit" : "")
     }
 
     /// Returns the error for an incomplete body that libcurl accepts as complete.
-    static func cutShort(_ transfer: CurlTransfer, _ handle: CurlHandle, _ reason: String) -> NetworkError {
+    static func incompleteBody(_ transfer: CurlTransfer, _ handle: CurlHandle, _ reason: String) -> NetworkError {
       NetworkError(
         kind: .connection,
-        reason: cutShort(transfer.hostAndPort, handle, reason), request: transfer.request)
+        reason: incompleteBody(transfer.hostAndPort, handle, reason), request: transfer.request)
     }
 
     static func connectTimeout(_ transfer: some CurlOperation) -> NetworkError {
@@ -31,7 +31,7 @@
     }
 
     /// Returns the error for a head that ended with the connection, which libcurl accepts as complete.
-    static func headCutShort(_ transfer: CurlTransfer) -> NetworkError {
+    static func incompleteHead(_ transfer: CurlTransfer) -> NetworkError {
       NetworkError(
         kind: .connection,
         reason: "\(transfer.hostAndPort) closed the connection in the middle of the response header; try again",
@@ -69,7 +69,7 @@
         kind: .connection, reason: "libcurl could not create an easy handle: out of memory", request: transfer.request)
     }
 
-    static func cutShort(_ host: String, _ handle: CurlHandle, _ cause: String? = nil) -> String {
+    static func incompleteBody(_ host: String, _ handle: CurlHandle, _ cause: String? = nil) -> String {
       let received = ccurl_easy_get_int64(handle.easy, CURLINFO_SIZE_DOWNLOAD_T)
       let expected = ccurl_easy_get_int64(handle.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
       let whole = expected >= 0 ? "of \(expected) bytes" : "bytes of unknown length"

@@ -26,7 +26,7 @@
     /// then the first rule that applies, then the table.
     static func error(_ code: CURLcode, handle: CurlHandle, transfer: some CurlOperation) -> NetworkError {
       let facts = CurlFacts(code: code, text: handle.errorMessage(code), handle: handle, transfer: transfer)
-      if var failure = handle.attempt.bodyFailure, !handle.answer.isTooLarge {
+      if var failure = handle.attempt.bodyFailure, !handle.response.isTooLarge {
         failure.request = transfer.request
         return failure
       }
@@ -40,11 +40,10 @@
     }
 
     private static func ownReason(_ facts: CurlFacts) -> Verdict? {
-      let answer = facts.handle.answer
-      if answer.isTooLarge {
+      if facts.response.isTooLarge {
         return (
           .tooLarge,
-          "the body from \(facts.host) is larger than \(answer.maxBodySize) bytes; raise "
+          "the body from \(facts.host) is larger than \(facts.response.maxBodySize) bytes; raise "
             + "Request.Options.maxBodySize, or CurlTransport.Configuration.maxBodySize for all requests"
         )
       }
@@ -133,7 +132,7 @@
 
     @Sendable private static func refused(_ facts: CurlFacts) -> String {
       if let limit = facts.systemLimit { return "could not connect to \(facts.hostAndText): \(limit)" }
-      if let address = facts.handle.address {
+      if let address = facts.handle.attempt.address {
         return
           "could not connect to \(facts.host) at \(address.text): \(facts.text); check Configuration.addresses, and "
           + "that a server is listening there"
@@ -212,23 +211,23 @@
     }
 
     @Sendable private static func truncated(_ facts: CurlFacts) -> Verdict? {
-      guard facts.handle.answer.status >= 200 else { return nil }
+      guard facts.response.status >= 200 else { return nil }
       switch facts.code {
-      case CURLE_PARTIAL_FILE: return (.connection, cutShort(facts.host, facts.handle))
+      case CURLE_PARTIAL_FILE: return (.connection, incompleteBody(facts.host, facts.handle))
       case CURLE_SEND_ERROR, CURLE_RECV_ERROR:
-        return (.connection, "the connection was lost: \(cutShort(facts.host, facts.handle, facts.text))")
+        return (.connection, "the connection was lost: \(incompleteBody(facts.host, facts.handle, facts.text))")
       default: return nil
       }
     }
 
     @Sendable private static func invalidHead(_ facts: CurlFacts) -> Verdict? {
-      guard facts.code == CURLE_WEIRD_SERVER_REPLY, facts.handle.answer.status > 0 else { return nil }
+      guard facts.code == CURLE_WEIRD_SERVER_REPLY, facts.response.status > 0 else { return nil }
       return (.connection, "the response header from \(facts.host) is not valid: \(facts.text); check the server")
     }
 
     @Sendable private static func tooLargeHead(_ facts: CurlFacts) -> Verdict? {
-      guard [CURLE_OUT_OF_MEMORY, CURLE_TOO_LARGE].contains(facts.code), !facts.handle.answer.isHeadComplete,
-        facts.handle.answer.status > 0
+      guard [CURLE_OUT_OF_MEMORY, CURLE_TOO_LARGE].contains(facts.code), !facts.response.isHeadComplete,
+        facts.response.status > 0
       else { return nil }
       return (
         .connection,

@@ -18,36 +18,30 @@
       return CurlTransport.Capabilities(
         version: info.version.map { String(cString: $0) } ?? "?",
         tls: info.tls.map { String(cString: $0) },
-        // Before 8.14, several streams of a connection hang or end as complete if the connection is lost.
-        http2: has(CURL_VERSION_HTTP2) && isAtLeast(0x08_0e00),
-        http3: has(CURL_VERSION_HTTP3) && isAtLeast(0x08_0500),
-        gzip: codingsThere & CCODING_GZIP != 0,
-        brotli: codingsThere & CCODING_BROTLI != 0,
-        zstd: codingsThere & CCODING_ZSTD != 0)
+        http2: has(CURL_VERSION_HTTP2) && endsLostStreams,
+        http3: has(CURL_VERSION_HTTP3) && hasStableHTTP3,
+        gzip: availableCodings & CCODING_GZIP != 0,
+        brotli: availableCodings & CCODING_BROTLI != 0,
+        zstd: availableCodings & CCODING_ZSTD != 0)
     }
 
-    private static let codingsThere = Int(ccoding_available())
+    private static let availableCodings = Int(ccoding_available())
     static let speaksHTTP2 = capabilities?.http2 == true
     static let speaksHTTP3 = capabilities?.http3 == true
-
-    /// `true` if a used easy handle keeps a pointer to a freed header field (7.83 to 8.1.0; fixed by curl 11103).
-    static let keepsFreedFields = (0x07_5300...0x08_0100).contains(version)
-
-    /// `true` if libcurl loses the rest of a partially sent head when the request has no body (7.x).
-    static let losesLongHeads = !isAtLeast(0x08_0000)
 
     /// Returns the error if the library does not support the HTTP version of `request`; otherwise `nil`.
     static func failure(of request: Request) -> NetworkError? {
       let version = (request.chosenOptions?.value.httpVersion ?? .automatic).kind
-      let need: String
+      let requirement: String
       switch version {
-      case .http2 where !speaksHTTP2: need = "libcurl 8.14 or later with HTTP/2 (Debian 13: libcurl4t64)"
-      case .http3 where !speaksHTTP3: need = "libcurl 8.5 or later with HTTP/3 (Debian 13: libcurl3t64-gnutls)"
+      case .http2 where !speaksHTTP2: requirement = "libcurl 8.14 or later with HTTP/2 (Debian 13: libcurl4t64)"
+      case .http3 where !speaksHTTP3: requirement = "libcurl 8.5 or later with HTTP/3 (Debian 13: libcurl3t64-gnutls)"
       default: return nil
       }
       return NetworkError(
         kind: .invalidRequest,
-        reason: "HTTPVersion.\(version) requires \(need); libcurl \(capabilities?.version ?? "?") does not support it; "
+        reason:
+          "HTTPVersion.\(version) requires \(requirement); libcurl \(capabilities?.version ?? "?") does not support it; "
           + "install that version, or use HTTPVersion.automatic", request: request)
     }
 
@@ -63,10 +57,7 @@
     /// Returns whether the library has at least the version `number`, such as 0x075500 for 7.85.0.
     static func isAtLeast(_ number: UInt32) -> Bool { version >= number }
 
-    /// `true` if libcurl asks before each start of a request (since version 7.80).
-    static let asksBeforeSending = isAtLeast(0x07_5000)
-
-    private static let version = info?.number ?? 0
+    static let version = info?.number ?? 0
 
     /// The CA bundle to set explicitly if libcurl's default does not exist on this system, for example in a libcurl
     /// built for another distribution; `nil` to keep the default.

@@ -93,18 +93,18 @@
   extension CurlHandle {
     /// Sets the address that the configuration has for the URL, if it has any.
     func redirectConnection(of url: URL) {
-      address = configuration.directory.address(of: url)
-      guard let address else { return }
+      guard let address = configuration.directory.address(of: url) else { return }
+      attempt.address = address
       settings.needsReset = true
       switch address.kind {
       case .host(let host, let port):
         // The empty host and port match any URL.
         let text = "::\(host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host):\(port.map(String.init) ?? "")"
         let list = CurlLine(text)
-        demand("Configuration.addresses", set(CURLOPT_CONNECT_TO, list.node), .invalidRequest)
+        require("Configuration.addresses", set(CURLOPT_CONNECT_TO, list.node), .invalidRequest)
         settings.addressLine = list
       case .unixSocket(let path):
-        demand("Configuration.addresses", set(CURLOPT_UNIX_SOCKET_PATH, path), .invalidRequest)
+        require("Configuration.addresses", set(CURLOPT_UNIX_SOCKET_PATH, path), .invalidRequest)
         // libcurl ignores a proxy in this case. Disable it anyway.
         set(CURLOPT_PROXY, "")
         set(CURLOPT_NOPROXY, "*")

@@ -66,7 +66,7 @@
     /// The error of an invalid configuration, or `nil`.
     var failure: NetworkError? {
       if let failure = tls.failure { return failure }
-      if case .pem = tls.trust.kind, !CurlLibrary.isAtLeast(0x07_4d00) {
+      if case .pem = tls.trust.kind, !CurlLibrary.hasBlobs {
         return NetworkError(
           kind: .tls,
           reason: "in-memory certificates require libcurl 7.77 or later; set a file in TLSOptions.trust")

@@ -40,7 +40,7 @@
     }
 
     let loop: CurlLoop
-    let sockets: CurlSockets
+    let webSockets: CurlWebSockets
 
     /// Creates the transport and starts its thread.
     ///
@@ -60,7 +60,7 @@
       let code = loop.start("NetLayer.curl")
       guard code == 0 else { throw Self.failure("the transport's thread", code) }
       self.loop = loop
-      sockets = CurlSockets(configuration)
+      webSockets = CurlWebSockets(configuration)
     }
 
     private static func failure(_ what: String, _ code: Int32) -> NetworkError {
@@ -107,7 +107,7 @@
     /// Releasing the transport has the same effect.
     public func shutdown() {
       loop.shutDown()
-      sockets.shutDown()
+      webSockets.shutDown()
     }
 
     /// Calls `shutdown()`, and returns when every completion has been called, all connections are closed and the
@@ -115,7 +115,7 @@
     public func shutdownAndWait() async {
       shutdown()
       await withCheckedContinuation { continuation in loop.whenEnded { continuation.resume() } }
-      await withCheckedContinuation { continuation in sockets.whenEnded { continuation.resume() } }
+      await withCheckedContinuation { continuation in webSockets.whenEnded { continuation.resume() } }
     }
   }
 #endif

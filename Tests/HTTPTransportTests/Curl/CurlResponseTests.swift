@@ -62,8 +62,7 @@
     // Newer versions of libcurl reject such a status line before it gets here.
     func testAStatusLineOfAnUnknownVersionIsNotHTTP() {
       for (version, isKnown) in [("1.0", true), ("1.1", true), ("2", true), ("3", true), ("4", false), ("9.9", false)] {
-        var response = CurlResponse()
-        response.start(maxBodySize: 10)
+        var response = CurlResponse(maxBodySize: 10)
         for line in ["HTTP/\(version) 200 OK\r\n", "\r\n"] {
           XCTAssertTrue(Array(line.utf8).withUnsafeBufferPointer { response.headerLine($0) })
         }

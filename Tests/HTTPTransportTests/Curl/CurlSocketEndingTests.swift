@@ -127,12 +127,12 @@ import XCTest
     }
 
     func testTheLoopServesAQueuedSocketOncePerTurn() throws {
-      let loop = try XCTUnwrap(CurlSocketLoop(CurlTransport.Configuration()))
+      let loop = try XCTUnwrap(CurlWebSocketLoop(CurlTransport.Configuration()))
       let url = try XCTUnwrap(URL(string: "http://127.0.0.1/"))
       let receiver = SocketReceiver(response: { _ in }, message: { _ in .continue }, closed: { _ in })
-      let socket = CurlSocket(Request(url: url), WebSocketOptions(), receiver, loop: loop)
-      loop.comeBack(to: socket)
-      loop.comeBack(to: socket)
+      let socket = CurlWebSocket(Request(url: url), WebSocketOptions(), receiver, loop: loop)
+      loop.serveNextTurn(socket)
+      loop.serveNextTurn(socket)
       XCTAssertEqual(loop.eager.count, 1)
       // The turn that serves the socket also ends the loop.
       let ended = expectation(description: "ended")

@@ -5,7 +5,7 @@
   /// The callbacks that libcurl calls on the loop's thread, within `ccurl_multi_wait` and `ccurl_multi_work`. The
   /// context is the `ccurl_transfer`, whose owner is the handle. The loop retains the handle.
   enum CurlCallbacks {
-    private static func handle(_ context: UnsafeMutableRawPointer?) -> CurlHandle? {
+    static func handle(_ context: UnsafeMutableRawPointer?) -> CurlHandle? {
       context?.assumingMemoryBound(to: ccurl_transfer.self).pointee.owner.map {
         Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue()
       }
@@ -36,13 +36,14 @@
     static let seekBody: ccurl_seek_callback = { context, offset, origin in
       guard origin == 0, let handle = handle(context) else { return Int32(CURL_SEEKFUNC_FAIL) }
       // Without a body, there is nothing to rewind.
-      let isThere = handle.pump.map { offset == 0 && $0.rewind() } ?? handle.body?.seek(to: offset) ?? true
-      return isThere ? 0 : Int32(CURL_SEEKFUNC_FAIL)
+      let isRewound =
+        handle.attempt.pump.map { offset == 0 && $0.rewind() } ?? handle.attempt.body?.seek(to: offset) ?? true
+      return isRewound ? 0 : Int32(CURL_SEEKFUNC_FAIL)
     }
 
     static let reportProgress: ccurl_progress_callback = { context, toReceive, received, toSend, sent in
       // The body of a redirect is not reported. libcurl passes 0 for an unknown length.
-      guard let handle = handle(context), let transfer = handle.transfer, !(300..<400).contains(handle.answer.status)
+      guard let handle = handle(context), let transfer = handle.transfer, !(300..<400).contains(handle.response.status)
       else { return 0 }
       transfer.report(
         TransferProgress(
@@ -54,12 +55,6 @@
     static let aboutToSend: ccurl_prereq_callback = { context, _, _, _, localPort in
       guard let handle = handle(context), !handle.beginSending(from: localPort) else { return 0 }
       return Int32(CURL_PREREQFUNC_ABORT)
-    }
-
-    static let hearDebugText: ccurl_debug_callback = { _, kind, text, _, context in
-      guard kind == 1, let handle = handle(context), let text else { return 0 }  // CURLINFO_HEADER_IN
-      handle.checkFirstField(UInt8(bitPattern: text.pointee))
-      return 0
     }
   }
 #endif

@@ -7,22 +7,22 @@
     /// Opens a WebSocket; see `SocketTransport.connect`. Safe from any thread.
     ///
     /// libcurl establishes the connection, with the `tls` and `proxy` of the configuration. This package reads and
-    /// writes the frames. One thread serves all sockets of a transport; it starts with the first. Sockets do not count
-    /// towards `maxConnections` and `maxConnectionsPerHost`, because an open socket would block requests for hours.
+    /// writes the frames. One thread serves all WebSockets of a transport; it starts with the first. Sockets do not count
+    /// towards `maxConnections` and `maxConnectionsPerHost`, because an open WebSocket would block requests for hours.
     ///
     /// Redirects of the opening request follow `Request.Options.redirects`. The transport requests a tunnel from a
     /// proxy (CONNECT), even if the URL is `http`.
     public func connect(
       _ request: Request, options: WebSocketOptions, receiver: SocketReceiver
     ) -> any SocketControl {
-      sockets.open(request, options, receiver)
+      webSockets.open(request, options, receiver)
     }
   }
 
-  /// The sockets of one transport, and the loop that starts with the first socket.
-  final class CurlSockets: Sendable {
+  /// The WebSockets of one transport, and the loop that starts with the first WebSocket.
+  final class CurlWebSockets: Sendable {
     private struct State {
-      var loop: CurlSocketLoop?
+      var loop: CurlWebSocketLoop?
       var isShutDown = false
     }
 
@@ -31,7 +31,7 @@
     /// that there is only one.
     private let state = Locked(State())
 
-    /// The queue on which sockets without a loop fail. It is serial, because callers may block the global queues.
+    /// The queue on which WebSockets without a loop fail. It is serial, because callers may block the global queues.
     private static let failureQueue = DispatchQueue(label: "NetLayer.failures")
 
     init(_ configuration: CurlTransport.Configuration) { self.configuration = configuration }
@@ -40,10 +40,10 @@
       let found = loop(for: request)
       switch found {
       case .success(let loop):
-        let socket = CurlSocket(request, options, receiver, loop: loop)
-        if loop.post(.open(socket)) { return socket }
-        return failedSocket(Self.shutDown(request), receiver)
-      case .failure(let error): return failedSocket(error, receiver)
+        let webSocket = CurlWebSocket(request, options, receiver, loop: loop)
+        if loop.post(.open(webSocket)) { return webSocket }
+        return failedWebSocket(Self.shutDown(request), receiver)
+      case .failure(let error): return failedWebSocket(error, receiver)
       }
     }
 
@@ -61,7 +61,7 @@
       loop.whenEnded(action)
     }
 
-    private func loop(for request: Request) -> Result<CurlSocketLoop, NetworkError> {
+    private func loop(for request: Request) -> Result<CurlWebSocketLoop, NetworkError> {
       if ccurl_is_forked() {
         return .failure(
           NetworkError(
@@ -73,7 +73,7 @@
         if state.isShutDown { return .failure(Self.shutDown(request)) }
         if let loop = state.loop { return .success(loop) }
         errno = 0
-        guard let loop = CurlSocketLoop(configuration) else {
+        guard let loop = CurlWebSocketLoop(configuration) else {
           return .failure(Self.unavailable("libcurl's multi handle", errno, request))
         }
         let code = loop.start("NetLayer.socket")
@@ -96,14 +96,14 @@
         request: request)
     }
 
-    private func failedSocket(_ error: NetworkError, _ receiver: SocketReceiver) -> any SocketControl {
+    private func failedWebSocket(_ error: NetworkError, _ receiver: SocketReceiver) -> any SocketControl {
       // A child process of fork has no threads but this one.
       if ccurl_is_forked() {
         receiver.closed(.failure(error))
       } else {
         Self.failureQueue.async { receiver.closed(.failure(error)) }
       }
-      return FailedSocket(error)
+      return FailedWebSocket(error)
     }
 
     /// Fails a message that is sent after the end of a loop.
@@ -111,14 +111,14 @@
       failureQueue.async { completion(error) }
     }
 
-    /// A socket that never opens.
-    private final class FailedSocket: SocketControl {
+    /// A WebSocket that never opens.
+    private final class FailedWebSocket: SocketControl {
       private let error: NetworkError
 
       init(_ error: NetworkError) { self.error = error }
 
       func send(_ message: SocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void) {
-        CurlSockets.fail(error, completion)
+        CurlWebSockets.fail(error, completion)
       }
       func close(_ code: CloseCode, reason: String) {}
       func resume() {}

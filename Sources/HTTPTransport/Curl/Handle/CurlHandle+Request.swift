@@ -11,16 +11,13 @@
     /// limit.
     private static let expectationSize: Int64 = 1 << 20
 
-    /// The number of bytes that a socket accepts in one call, even if the connection is slow.
-    static let longHead = 1 << 14
-
     func prepareContent(_ transfer: CurlTransfer) throws(NetworkError) {
       let request = transfer.currentRequest
       let isPlain =
         request.method == .get && request.body.isEmpty && request.chosenOptions?.value.cookies == nil
         && transfer.currentURL.utf8.count < Self.longHead
-      if isPlain, let plainHead, plainHead.headers == request.headers {
-        ccurl_easy_set_pointer(easy, CURLOPT_HTTPHEADER, plainHead.list.head)
+      if isPlain, let lastPlainGet, lastPlainGet.headers == request.headers {
+        ccurl_easy_set_pointer(easy, CURLOPT_HTTPHEADER, lastPlainGet.list.head)
         settings.headersSent = request.headers
         settings.cookiesSent = nil
         return
@@ -46,7 +43,7 @@
         settings.needsReset = true
         set(CURLOPT_FORBID_REUSE, 1)
       }
-      if isPlain, !closes, removed.isEmpty { plainHead = (request.headers, list) }
+      if isPlain, !closes, removed.isEmpty { lastPlainGet = (request.headers, list) }
       settings.headerList = list
       settings.headersSent = request.headers
       settings.cookiesSent = cookies
@@ -98,24 +95,6 @@
       return (removed, added)
     }
 
-    private func isLong(_ request: Request) -> Bool {
-      let fields = request.headers.reduce(transfer?.currentURL.utf8.count ?? 0) {
-        $0 + $1.name.utf8.count + $1.value.utf8.count + 4
-      }
-      return fields > Self.longHead
-    }
-
-    /// If the body is known to be empty, libcurl 7 loses the rest of a head that a socket has accepted in two parts.
-    /// The cause is a comparison of the number of sent body bytes with 0. This function therefore declares an empty
-    /// body of unknown length.
-    private func prepareLongHead(_ request: Request, _ sendsLength: Bool) -> (removed: [String], added: HTTPHeaders) {
-      settings.needsReset = true
-      set(CURLOPT_UPLOAD, 1)
-      set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
-      set(bodySize: -1)
-      return (["Transfer-Encoding", "Expect"], sendsLength ? ["Content-Length": "0"] : [:])
-    }
-
     /// Sets the body and returns its length; `nil` if it is unknown.
     private func prepareBody(_ request: Request) throws(NetworkError) -> Int64? {
       switch request.body {
@@ -141,28 +120,28 @@
     }
 
     private func read(from stream: Request.BodyStream) -> Int64? {
-      pump = ChunkPump(stream) { [weak transfer] in transfer?.didResume() }
+      attempt.pump = ChunkPump(stream) { [weak transfer] in transfer?.didResume() }
       set(bodySize: stream.count ?? -1)
       return stream.count
     }
 
     private func read(from source: BodySource) -> Int64 {
-      body = source
+      attempt.body = source
       set(bodySize: source.count)
       return source.count
     }
 
     /// Sets the size of a body that libcurl reads through the callback; -1 if it is unknown.
-    private func set(bodySize: Int64) { ccurl_easy_set_int64(easy, CURLOPT_POSTFIELDSIZE_LARGE, bodySize) }
+    func set(bodySize: Int64) { ccurl_easy_set_int64(easy, CURLOPT_POSTFIELDSIZE_LARGE, bodySize) }
 
     /// Copies the next bytes of the body into `buffer`, and returns the result for libcurl.
     func sendBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
       if !attempt.hasBodyBegun {
         attempt.hasBodyBegun = true
         // The wait has expired without a response. The next body need not wait.
-        if attempt.expectsContinue, answer.status == 0 { transfer?.lane?.ignoresExpectations = true }
+        if attempt.expectsContinue, response.status == 0 { transfer?.lane?.ignoresExpectations = true }
       }
-      return pump.map { send(from: $0, into: buffer) } ?? body?.read(into: buffer) ?? 0
+      return attempt.pump.map { send(from: $0, into: buffer) } ?? attempt.body?.read(into: buffer) ?? 0
     }
 
     private func send(from pump: ChunkPump, into buffer: UnsafeMutableRawBufferPointer) -> Int {
@@ -180,7 +159,7 @@
 
     /// Whether nothing can arrive, because libcurl waits for the request's body or for the server's `100 Continue`.
     var isWaitingToSend: Bool {
-      attempt.isSendPaused || (attempt.expectsContinue && !attempt.hasBodyBegun && answer.status == 0)
+      attempt.isSendPaused || (attempt.expectsContinue && !attempt.hasBodyBegun && response.status == 0)
     }
   }
 #endif

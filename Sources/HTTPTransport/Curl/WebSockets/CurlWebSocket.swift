@@ -8,7 +8,7 @@
   /// Any thread may call the methods of `SocketControl`. Everything else belongs to the loop's thread. Members that are
   /// not private are used by the extension.
   // @unchecked Sendable: the gate is atomic, and the inbox passes everything else to the loop's thread.
-  final class CurlSocket: SocketControl, CurlOperation, @unchecked Sendable {
+  final class CurlWebSocket: SocketControl, CurlOperation, @unchecked Sendable {
     enum Phase {
       case connecting
       case opening
@@ -19,7 +19,7 @@
       case over
     }
 
-    /// The maximum number of reads per turn of the loop, so that a fast socket does not starve the others.
+    /// The maximum number of reads per turn of the loop, so that a fast WebSocket does not starve the others.
     private static let reads = 4
 
     let request: Request
@@ -27,7 +27,7 @@
     private(set) var currentRequest: Request
     private(set) var currentURL: String
     let options: WebSocketOptions
-    let loop: CurlSocketLoop
+    let loop: CurlWebSocketLoop
     let gate = FlowGate()
     var receiver: SocketReceiver?
     var phase = Phase.connecting
@@ -44,7 +44,7 @@
     var lastActivity: UInt64 = 0
     private var handshake: SocketHandshake?
     private(set) var opening = SocketOpening()
-    var socket: SocketProtocol?
+    var stateMachine: SocketProtocol?
 
     /// The bytes being written. They stay in place until they are sent, because TLS requires the same bytes again.
     var output: [UInt8] = []
@@ -56,13 +56,13 @@
     /// The error that prevents further writing. Data that the server sent before is still read.
     var writeFailure: CURLcode?
 
-    /// Whether the loop must serve this socket in its next turn, and the last turn in which it did.
+    /// Whether the loop must serve this WebSocket in its next turn, and the last turn in which it did.
     var isEager = false
     var turn: UInt64 = 0
-    /// Whether the loop flushes this socket after the commands of the turn.
+    /// Whether the loop flushes this WebSocket after the commands of the turn.
     var isUnflushed = false
 
-    init(_ request: Request, _ options: WebSocketOptions, _ receiver: SocketReceiver, loop: CurlSocketLoop) {
+    init(_ request: Request, _ options: WebSocketOptions, _ receiver: SocketReceiver, loop: CurlWebSocketLoop) {
       (self.request, currentRequest, currentURL) = (request, request, request.url.absoluteString)
       limits = TimeLimits(request.timeouts)
       (self.options, self.receiver, self.loop) = (options, receiver, loop)
@@ -76,7 +76,7 @@
     // MARK: Any thread
 
     func send(_ message: SocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void) {
-      if !loop.post(.send(self, message, completion)) { CurlSockets.fail(notOpen, completion) }
+      if !loop.post(.send(self, message, completion)) { CurlWebSockets.fail(notOpen, completion) }
     }
 
     func close(_ code: CloseCode, reason: String) { _ = loop.post(.close(self, code, reason)) }
@@ -93,7 +93,7 @@
       phase = .connecting
       lastActivity = loop.now
       do {
-        try handle.prepareSocket(currentRequest)
+        try handle.prepareWebSocket(currentRequest)
       } catch {
         return fail(error)
       }
@@ -131,7 +131,7 @@
       var count = 0
       while phase != .over, phase != .connecting, !isPaused {
         guard let handle else { return }
-        guard count < Self.reads else { return loop.comeBack(to: self) }
+        guard count < Self.reads else { return loop.serveNextTurn(self) }
         count += 1
         switch handle.receive(into: loop.scratch) {
         case .bytes(let count):
@@ -159,7 +159,7 @@
           fail(.connection, "the response from \(hostAndPort) is not valid: \(error.reason)")
         }
       case .open:
-        socket?.feed(bytes, at: loop.now)
+        stateMachine?.feed(bytes, at: loop.now)
         deliver()
       case .connecting, .lingering, .over: return
       }
@@ -186,11 +186,11 @@
       } catch {
         return fail(.closed, "\(hostAndPort) did not open a WebSocket: \(error.reason)", code: error.code)
       }
-      socket = SocketProtocol(options, compressor: compressor, at: loop.now)
+      stateMachine = SocketProtocol(options, compressor: compressor, at: loop.now)
       phase = .open
       receiver?.response(
         Response(request: request, url: currentRequest.url, status: 101, headers: headers, redirects: trail.redirects))
-      rest.withUnsafeBytes { socket?.feed($0, at: loop.now) }
+      rest.withUnsafeBytes { stateMachine?.feed($0, at: loop.now) }
       deliver()
     }
 
@@ -226,7 +226,7 @@
 
     /// Delivers messages until a pause.
     private func deliver() {
-      while phase == .open, !isPaused, let event = socket?.next() { handle(event) }
+      while phase == .open, !isPaused, let event = stateMachine?.next() { handle(event) }
       flush()
     }
 
@@ -248,13 +248,13 @@
       }
     }
 
-    /// Whether the caller has paused reading. Messages that arrive while the socket closes are read and dropped.
-    var isPaused: Bool { phase == .open && gate.isPaused && socket?.isOpen == true }
+    /// Whether the caller has paused reading. Messages that arrive while the WebSocket closes are read and dropped.
+    var isPaused: Bool { phase == .open && gate.isPaused && stateMachine?.isOpen == true }
 
     /// Continues after a pause.
-    func goOn() {
+    func continueAfterPause() {
       guard phase == .open else { return }
-      socket?.touch(at: loop.now)
+      stateMachine?.touch(at: loop.now)
       deliver()
       read()
       update()
@@ -270,7 +270,7 @@
         fail(
           .connection,
           "\(hostAndPort) closed the connection before it responded\(cause.map { " (\($0))" } ?? ""); try again")
-      case .open where socket?.isOpen == false: finish(.success(SocketClose(code: .abnormal)), lingers: false)
+      case .open where stateMachine?.isOpen == false: finish(.success(SocketClose(code: .abnormal)), lingers: false)
       case .open:
         fail(.connection, "\(hostAndPort) closed the connection without a close frame\(cause.map { " (\($0))" } ?? "")")
       case .connecting, .over: return
@@ -280,9 +280,9 @@
     // MARK: Writing
 
     func write(_ message: SocketMessage, _ completion: @escaping @Sendable (NetworkError?) -> Void) {
-      guard phase == .open, socket?.isOpen == true, writeFailure == nil else { return completion(notOpen) }
-      socket?.send(message)
-      sends.append((written + UInt64(output.count - offset) + UInt64(socket?.outputCount ?? 0), completion))
+      guard phase == .open, stateMachine?.isOpen == true, writeFailure == nil else { return completion(notOpen) }
+      stateMachine?.send(message)
+      sends.append((written + UInt64(output.count - offset) + UInt64(stateMachine?.outputCount ?? 0), completion))
       loop.flushSoon(self)
     }
 
@@ -290,7 +290,7 @@
       switch phase {
       case .connecting, .opening: cancel("the socket to \(hostAndPort) was closed before it was open")
       case .open:
-        socket?.close(code, reason: reason, at: loop.now)
+        stateMachine?.close(code, reason: reason, at: loop.now)
         deliver()
         read()
         update()
@@ -301,12 +301,12 @@
     /// Writes as many bytes as the system accepts.
     func flush() {
       guard writeFailure == nil else {
-        _ = socket?.takeOutput()
+        _ = stateMachine?.takeOutput()
         return
       }
       while let handle {
         if offset == output.count {
-          output = socket?.takeOutput() ?? []
+          output = stateMachine?.takeOutput() ?? []
           offset = 0
           guard !output.isEmpty else { break }
         }
@@ -326,7 +326,7 @@
     private func writingFailed(_ code: CURLcode) {
       guard phase != .lingering else { return release() }
       (writeFailure, output, offset) = (code, [], 0)
-      loop.comeBack(to: self)
+      loop.serveNextTurn(self)
     }
 
     private func completeSends() {

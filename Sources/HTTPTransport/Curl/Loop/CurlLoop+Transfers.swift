@@ -60,8 +60,8 @@
         end(transfer, .failure(CurlFailure.outOfMemory(transfer)))
         return false
       }
-      handle.startedAt = now
-      handle.turn = turn
+      handle.attempt.startedAt = now
+      handle.attempt.turn = turn
       transfer.startedAt = transfer.startedAt ?? now
       transfer.handle = handle
       transfer.lastActivity = now
@@ -78,16 +78,13 @@
         let handle = Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
         guard let transfer = handle.transfer else { continue }
         handle.attempt.hasSucceeded = code == CURLE_OK
-        // The other requests of a lost connection end now, and are repeated if possible. libcurl would let some wait.
-        if transfer.mayMultiplex, CurlFate.connectionLosses.contains(code) {
-          ccurl_multi_shut_down(multi, handle.connectionData)
-        }
+        endOtherStreams(of: transfer, handle, code)
         // The connection may be lost after a complete response, before the end of the upload.
         if handle.fate(code) == .complete { code = CURLE_OK }
         if code == CURLE_OK, handle.holdsContent, !transfer.isCancelled {
           // The consumer first takes the rest of the decoded content.
           ccurl_multi_remove(multi, handle.easy)
-          handle.attempt.heldCode = code
+          handle.reception.heldCode = code
         } else {
           finish(transfer, handle, code)
         }
@@ -100,7 +97,7 @@
       let result = continues(transfer, handle, code) ? nil : result(of: transfer, handle, code)
       // libcurl keeps the connection of a response that this package rejects.
       if code == CURLE_OK, case .failure? = result { ccurl_multi_distrust(multi, handle.connectionData) }
-      if handle.attempt.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
+      if handle.reception.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
       release(transfer, handle, isMultiplexed: isMultiplexed)
       if let result { end(transfer, result) } else { enqueue(transfer) }
     }
@@ -108,21 +105,21 @@
     /// Returns whether the transfer continues, and prepares it: with a redirect, or by sending the same request again.
     private func continues(_ transfer: CurlTransfer, _ handle: CurlHandle, _ code: CURLcode) -> Bool {
       guard !transfer.isCancelled else { return false }
-      switch handle.attempt.redirect {
-      case .follow(let next, let trail) where code == CURLE_OK || handle.attempt.hasLeftBody:
+      switch handle.reception.redirect {
+      case .follow(let next, let trail) where code == CURLE_OK || handle.reception.hasLeftBody:
         transfer.follow(next, trail)
         return true
       case .fail: return false
       default: break
       }
       // libcurl may have tried to resend it and been prevented.
-      if code == CURLE_OK || handle.wasToStartAgain, handle.mayBeSentAgain {
+      if code == CURLE_OK || handle.wasRestarted, handle.needsResend {
         transfer.lane?.ignoresExpectations = true
         return true
       }
       let fate = handle.fate(code)
       // A request on a new HTTP/1.1 connection that is lost would probably be lost again.
-      guard fate == .notSent || fate == .mayHaveBeenProcessed && (transfer.mayMultiplex || handle.wasOnKeptConnection)
+      guard fate == .notSent || fate == .mayHaveBeenProcessed && (transfer.mayMultiplex || handle.isOnReusedConnection)
       else { return false }
       if let obstacle = transfer.obstacleToRepetition(fate, isBodyTaken: handle.attempt.hasBodyBegun) {
         handle.attempt.abortReason = CurlFailure.lost(handle, code, obstacle)
@@ -138,22 +135,22 @@
     ) -> Result<Response, NetworkError> {
       // Data received after a cancellation was dropped, so that even a complete response is not a success.
       guard !transfer.isCancelled else { return .failure(measured(Self.cancelledError(transfer), transfer)) }
-      if case .fail(let error) = handle.attempt.redirect { return .failure(measured(error, transfer)) }
+      if case .fail(let error) = handle.reception.redirect { return .failure(measured(error, transfer)) }
       // A chunk that was held back by a pause may have failed without an error code from libcurl.
-      guard code == CURLE_OK, handle.answer.isHeadComplete, !handle.answer.isTooLarge else {
+      guard code == CURLE_OK, handle.response.isHeadComplete, !handle.response.isTooLarge else {
         return .failure(failure(of: transfer, handle, code))
       }
       if let incompleteness = handle.incompleteness {
-        return .failure(measured(CurlFailure.cutShort(transfer, handle, incompleteness), transfer))
+        return .failure(measured(CurlFailure.incompleteBody(transfer, handle, incompleteness), transfer))
       }
       handle.deliverHead()
       if transfer.reportsProgress { transfer.report(handle.finalProgress, at: now, last: true) }
       let metrics = handle.metrics(of: transfer, at: now)
       let url = transfer.currentRequest.url
       var response = Response(
-        request: transfer.takeRequest(), url: url, status: handle.answer.status, headers: handle.answer.headers,
-        body: handle.answer.takeBody(), metrics: metrics, redirects: transfer.trail.redirects)
-      response.trailers = handle.answer.trailers
+        request: transfer.takeRequest(), url: url, status: handle.response.status, headers: handle.response.headers,
+        body: handle.response.takeBody(), metrics: metrics, redirects: transfer.trail.redirects)
+      response.trailers = handle.response.trailers
       return .success(response)
     }
 
@@ -161,8 +158,8 @@
     func failure(of transfer: CurlTransfer, _ handle: CurlHandle, _ code: CURLcode) -> NetworkError {
       guard !transfer.isCancelled else { return measured(Self.cancelledError(transfer), transfer) }
       return measured(
-        code == CURLE_OK && !handle.answer.isTooLarge
-          ? CurlFailure.headCutShort(transfer) : CurlFailure.error(code, handle: handle, transfer: transfer),
+        code == CURLE_OK && !handle.response.isTooLarge
+          ? CurlFailure.incompleteHead(transfer) : CurlFailure.error(code, handle: handle, transfer: transfer),
         transfer)
     }
 
@@ -170,7 +167,7 @@
     private func measured(_ error: NetworkError, _ transfer: CurlTransfer) -> NetworkError {
       guard error.metrics == nil else { return error }
       var error = error
-      let handle = transfer.handle.flatMap { $0.turn == turn ? nil : $0 }
+      let handle = transfer.handle.flatMap { $0.attempt.turn == turn ? nil : $0 }
       error.metrics = handle?.metrics(of: transfer, at: now) ?? transfer.metricsWithoutHandle
       return error
     }
@@ -182,7 +179,7 @@
         return end(transfer, .failure(measured(error, transfer)))
       }
       if let handle = transfer.handle {
-        if handle.attempt.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
+        if handle.reception.heldCode == nil { ccurl_multi_remove(multi, handle.easy) }
         release(transfer, handle, isMultiplexed: false)
       }
       if transfer.index >= 0 {

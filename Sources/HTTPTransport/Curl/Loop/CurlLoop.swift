@@ -26,7 +26,7 @@
     /// The transfers that continue to decode their input in the next turn.
     @exclusivity(unchecked) private var resting: [CurlTransfer] = []
     /// Whether the last check of the limits found an upload over HTTP/2.
-    private var isUploadingOverHTTP2 = false
+    var isUploadingOverHTTP2 = false
     /// The transfers to end with the `endCode` of their handle.
     @exclusivity(unchecked) private var toEnd: [CurlTransfer] = []
     /// The queue on which requests submitted after the end fail. It is serial, because callers may block the global
@@ -99,11 +99,11 @@
     // MARK: The loop's thread
 
     override func run() {
-      while !inbox.shallClose {
+      while !inbox.isClosing {
         takeInbox()
         turn &+= 1
-        let patience = resting.isEmpty ? milliseconds(until: nextCheck) : 0
-        ccurl_multi_wait(multi, inbox.fallAsleep() ? patience : 0)
+        let timeout = resting.isEmpty ? milliseconds(until: nextCheck) : 0
+        ccurl_multi_wait(multi, inbox.fallAsleep() ? timeout : 0)
         // Reads the time before any input, because input that arrives later did not precede the wait.
         now = Deadline.now()
         work()
@@ -130,7 +130,7 @@
       cleanUp()
     }
 
-    private func work() {
+    func work() {
       ccurl_multi_work(multi)
       now = Deadline.now()
       deliverFinished()
@@ -143,20 +143,22 @@
       now = Deadline.now()
       inbox.takeAll(
         submitted: accept, cancelled: { end($0, .failure(Self.cancelledError($0))) },
-        resumed: goOn)
-      for transfer in exchange(&resting, with: []) where transfer.handle?.attempt.isResting == true { goOn(transfer) }
+        resumed: continueAfterPause)
+      for transfer in exchange(&resting, with: []) where transfer.handle?.reception.isResting == true {
+        continueAfterPause(transfer)
+      }
       if inbox.takeQuestions() { respondToQuestions() }
     }
 
     /// Continues a transfer after a pause.
-    private func goOn(_ transfer: CurlTransfer) {
+    private func continueAfterPause(_ transfer: CurlTransfer) {
       // The server was not silent; the client was paused.
       transfer.lastActivity = now
       guard let handle = transfer.handle else { return }
       let code = handle.unpause()
       if code != CURLE_OK {
         end(transfer, .failure(failure(of: transfer, handle, code)))
-      } else if let held = handle.attempt.heldCode, !handle.holdsContent {
+      } else if let held = handle.reception.heldCode, !handle.holdsContent {
         finish(transfer, handle, held)
       }
     }
@@ -178,7 +180,7 @@
     private func deliverEarly() {
       // The end of a transfer may begin another one, so the list is not in use meanwhile.
       for transfer in exchange(&early, with: []) {
-        guard let handle = transfer.handle, handle.attempt.heldCode == nil, handle.answer.isHeadComplete else {
+        guard let handle = transfer.handle, handle.reception.heldCode == nil, handle.response.isHeadComplete else {
           continue
         }
         if handle.isResponseComplete { finish(transfer, handle, CURLE_OK) } else { early.append(transfer) }
@@ -186,14 +188,14 @@
     }
 
     /// Continues to decode the input of `transfer` in the next turn.
-    func comeBack(to transfer: CurlTransfer) { resting.append(transfer) }
+    func decodeNextTurn(_ transfer: CurlTransfer) { resting.append(transfer) }
 
     /// Ends `transfer`, whose handle has an `endCode`, after libcurl's callback has returned.
     func noteToEnd(_ transfer: CurlTransfer) { toEnd.append(transfer) }
 
     private func endNoted() {
       for transfer in exchange(&toEnd, with: []) {
-        guard let handle = transfer.handle, let code = handle.attempt.endCode, handle.attempt.heldCode == nil else {
+        guard let handle = transfer.handle, let code = handle.attempt.endCode, handle.reception.heldCode == nil else {
           continue
         }
         finish(transfer, handle, code)
@@ -207,11 +209,7 @@
   extension CurlLoop {
     private func checkLimits() {
       if findExpired().isEmpty {
-        if isUploadingOverHTTP2 {
-          ccurl_multi_prod(multi)
-          work()
-        }
-        return
+        return prodUploads()
       }
       // If the process was suspended, its sockets may already contain the awaited data.
       ccurl_multi_wait(multi, 0)
@@ -256,11 +254,11 @@
       guard let connected = handle.connectedAt else {
         // libcurl's clock does not run while a request waits for another request's handshake with the host.
         return (
-          Deadline.after(transfer.limits.connect, from: handle.startedAt),
+          Deadline.after(transfer.limits.connect, from: handle.attempt.startedAt),
           { CurlFailure.connectTimeout(transfer) }
         )
       }
-      let isOurs = handle.attempt.isHeld || handle.attempt.isPaused || handle.isWaitingToSend
+      let isOurs = handle.reception.isHeld || handle.reception.isPaused || handle.isWaitingToSend
       // Includes input that libcurl does not report, such as an incomplete line. Excludes the input of other requests
       // on HTTP/2.
       let input = handle.isAlone ? UInt64(Swift.max(0, ccurl_multi_last_input(multi, handle.connectionData))) : 0
@@ -272,10 +270,10 @@
     }
 
     /// Returns the next time to check the upload's progress, so that a timeout is at most a quarter of the limit late.
-    /// Over HTTP/2, libcurl needs attention, too; see `ccurl_multi_prod`.
+    /// Over HTTP/2, libcurl needs attention, too; see `prodUploads`.
     func nextLook(at transfer: CurlTransfer) -> UInt64 {
       let span = transfer.limits.idle == Deadline.never ? Deadline.never : transfer.limits.idle / 4
-      return Deadline.after(transfer.mayMultiplex ? Swift.min(100_000_000, span) : span, from: now)
+      return Deadline.after(transfer.mayMultiplex ? Swift.min(Self.prodInterval, span) : span, from: now)
     }
 
     static func cancelledError(_ transfer: CurlTransfer) -> NetworkError {

@@ -26,7 +26,7 @@
       let code = set(CURLOPT_HTTP_VERSION, version)
       // The text is created only on failure, because it costs six allocations per request with libraries whose handles
       // are not reused.
-      if code != CURLE_OK { demand("HTTPVersion.\(transfer.httpVersion.kind)", code, .invalidRequest) }
+      if code != CURLE_OK { require("HTTPVersion.\(transfer.httpVersion.kind)", code, .invalidRequest) }
       try checkSettings(transfer.request)
     }
 

@@ -6,7 +6,7 @@
     private(set) var status = 0
     /// Whether the body exceeded its limit, which ends the transfer.
     private(set) var isTooLarge = false
-    private(set) var maxBodySize = 0
+    let maxBodySize: Int
     /// The header fields, once the head is complete.
     private(set) var headers = HTTPHeaders()
     /// The lines of the head so far, then of the trailers. Each ends with a line feed.
@@ -24,7 +24,7 @@
     private(set) var isCoded = false
     /// Whether the response uses HTTP/2 or later, where a stream ends instead of the connection.
     private(set) var isHTTP2 = false
-    private var isHead = false
+    private let isHead: Bool
     /// The rule that the head violates, and that not all versions of libcurl check.
     private(set) var problem: String?
     private var headBytes = 0
@@ -46,16 +46,9 @@
     /// The maximum number of bytes to allocate based on Content-Length, which may be wrong.
     private static let largestPresize = 1 << 20
 
-    mutating func start(maxBodySize: Int, isHead: Bool = false) {
+    init(maxBodySize: Int = 0, isHead: Bool = false) {
       self.maxBodySize = maxBodySize
       self.isHead = isHead
-      isTooLarge = false
-      isHeadComplete = false
-      headBytes = 0
-      fieldCount = 0
-      size = 0
-      startHead()
-      status = 0
     }
 
     private mutating func startHead() {
@@ -90,11 +83,7 @@
     /// Frees a body that was not taken.
     mutating func discard() {
       free(bytes)
-      bytes = nil
-      count = 0
-      capacity = 0
-      headers = HTTPHeaders()
-      lines = []
+      self = CurlResponse()
     }
 
     /// Processes one line of a head, line end included. A new head (after 1xx) replaces the previous one.

@@ -22,7 +22,7 @@
     private let resumed = Head(empty)
     let waker = CurlWaker()
     /// Set by the thread that shuts the transport down, read by the loop and by senders.
-    private let isClosing = Atomic<Bool>(false)
+    private let closing = Atomic<Bool>(false)
 
     /// Set by the thread that has a question, cleared by the loop.
     private let isAsked = Atomic<Bool>(false)
@@ -31,7 +31,7 @@
 
     /// Adds `transfer`. Returns `false` if the loop has ended. The caller must wake the loop afterwards.
     func submit(_ transfer: CurlTransfer) -> Bool {
-      !isClosing.load(ordering: .acquiring) && Self.push(transfer, on: submitted) { $0.nextSubmitted = $1 }
+      !closing.load(ordering: .acquiring) && Self.push(transfer, on: submitted) { $0.nextSubmitted = $1 }
     }
 
     /// Adds a cancellation; at most once for each transfer. The caller must wake the loop afterwards.
@@ -46,7 +46,7 @@
     }
 
     /// Requests the end of the loop. The caller must wake the loop afterwards.
-    func close() { isClosing.store(true, ordering: .sequentiallyConsistent) }
+    func close() { closing.store(true, ordering: .sequentiallyConsistent) }
 
     /// Records that there is a question. The caller must wake the loop afterwards.
     func ask() { isAsked.store(true, ordering: .sequentiallyConsistent) }
@@ -58,7 +58,7 @@
       isAsked.load(ordering: .relaxed) && isAsked.exchange(false, ordering: .acquiringAndReleasing)
     }
 
-    var shallClose: Bool { isClosing.load(ordering: .acquiring) }
+    var isClosing: Bool { closing.load(ordering: .acquiring) }
 
     /// Removes all entries and passes them to the closures, the oldest first.
     func takeAll(
@@ -84,7 +84,7 @@
         submitted.load(ordering: .sequentiallyConsistent) == Self.empty
           && cancelled.load(ordering: .sequentiallyConsistent) == Self.empty
           && resumed.load(ordering: .sequentiallyConsistent) == Self.empty
-          && !isAsked.load(ordering: .sequentiallyConsistent) && !isClosing.load(ordering: .sequentiallyConsistent)
+          && !isAsked.load(ordering: .sequentiallyConsistent) && !closing.load(ordering: .sequentiallyConsistent)
       }
     }
 

@@ -25,19 +25,19 @@
         ccurl_easy_set_prereq_callback(easy, CURLOPT_PREREQFUNCTION, CurlCallbacks.aboutToSend)
       }
       // Without it, the timeout of a slow name server would wait for the resolver's thread.
-      if CurlLibrary.isAtLeast(0x07_5700) { set(CURLOPT_QUICK_EXIT, 1) }
+      if CurlLibrary.hasQuickExit { set(CURLOPT_QUICK_EXIT, 1) }
       set(CURLOPT_MAXAGE_CONN, configuration.idleSeconds)
     }
 
     /// Restricts libcurl to http and https. Other schemes have already been rejected.
     private func setUpProtocols() {
       let name = "the restriction to http and https"
-      if CurlLibrary.isAtLeast(0x07_5500) {
+      if CurlLibrary.namesProtocols {
         // The option accepts only protocols that libcurl supports.
         let names = CurlLibrary.speaksTLS ? "http,https" : "http"
-        demand(name, set(CURLOPT_PROTOCOLS_STR, names), .invalidRequest)
+        require(name, set(CURLOPT_PROTOCOLS_STR, names), .invalidRequest)
       } else {
-        demand(name, set(CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS), .invalidRequest)
+        require(name, set(CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS), .invalidRequest)
       }
     }
 
@@ -47,24 +47,24 @@
       case .system: if let file = CurlLibrary.fallbackCAFile { trust(file: file) }
       case .file(let file):
         trust(file: file.path)
-        forgetSystemsTrust()
+        disableSystemTrust()
       case .pem(let pem):
         pem.withUnsafeBytes { bytes in
           forEachTLS(CURLOPT_CAINFO_BLOB, CURLOPT_PROXY_CAINFO_BLOB) { blob in
-            demand("TLSOptions.trust", ccurl_easy_set_blob(easy, blob, bytes.baseAddress, bytes.count))
+            require("TLSOptions.trust", ccurl_easy_set_blob(easy, blob, bytes.baseAddress, bytes.count))
           }
         }
-        forgetSystemsTrust()
+        disableSystemTrust()
       }
       if let identity = tls.identity {
-        demand("the certificate of TLSOptions.identity", set(CURLOPT_SSLCERT, identity.certificate.path))
-        demand("the key of TLSOptions.identity", set(CURLOPT_SSLKEY, identity.key.path))
+        require("the certificate of TLSOptions.identity", set(CURLOPT_SSLCERT, identity.certificate.path))
+        require("the key of TLSOptions.identity", set(CURLOPT_SSLKEY, identity.key.path))
         // Always set: without a value, OpenSSL would prompt for the password of an encrypted key on the terminal and
         // block this thread.
-        demand("the password of TLSOptions.identity", set(CURLOPT_KEYPASSWD, identity.password ?? ""))
+        require("the password of TLSOptions.identity", set(CURLOPT_KEYPASSWD, identity.password ?? ""))
       }
       forEachTLS(CURLOPT_SSLVERSION, CURLOPT_PROXY_SSLVERSION) { option in
-        demand(
+        require(
           "TLSOptions.minVersion",
           set(option, tls.minVersion == .v1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2))
       }
@@ -81,15 +81,15 @@
     }
 
     private func trust(file: String) {
-      forEachTLS(CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO) { demand("TLSOptions.trust", set($0, file)) }
+      forEachTLS(CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO) { require("TLSOptions.trust", set($0, file)) }
     }
 
     /// Disables libcurl's folder of CAs, which is the system's. A CA file would only be added to that folder.
-    private func forgetSystemsTrust() {
+    private func disableSystemTrust() {
       forEachTLS(CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH) {
         let code = ccurl_easy_set_pointer(easy, $0, nil)
         // TLS libraries without this option do not trust a folder.
-        if !CurlFailure.isUnknownOption(code) { demand("TLSOptions.trust in place of the system's", code) }
+        if !CurlFailure.isUnknownOption(code) { require("TLSOptions.trust in place of the system's", code) }
       }
     }
 
@@ -99,15 +99,15 @@
         // An empty string disables proxies regardless of the environment. A libcurl built without proxy support lacks
         // this option.
         let code = set(CURLOPT_PROXY, "")
-        if !CurlFailure.isUnknownOption(code) { demand("ProxyOptions.none", code, .invalidRequest) }
+        if !CurlFailure.isUnknownOption(code) { require("ProxyOptions.none", code, .invalidRequest) }
         // Prevents libcurl from reading the environment.
         set(CURLOPT_NOPROXY, "*")
       case .url(let url, let except):
         let text = ProxyOptions.withPort(url)
-        demand("the URL of Configuration.proxy", set(CURLOPT_PROXY, text), .invalidRequest)
+        require("the URL of Configuration.proxy", set(CURLOPT_PROXY, text), .invalidRequest)
         // Never empty, because libcurl would then read the environment.
         let hosts = except.isEmpty ? "," : except.joined(separator: ",")
-        demand("the exceptions of Configuration.proxy", set(CURLOPT_NOPROXY, hosts), .invalidRequest)
+        require("the exceptions of Configuration.proxy", set(CURLOPT_NOPROXY, hosts), .invalidRequest)
       case .environment: break
       }
       // The proxy's response to CONNECT is not delivered to the caller.

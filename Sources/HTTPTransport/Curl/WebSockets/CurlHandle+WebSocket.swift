@@ -2,7 +2,7 @@
   import CLibcurl
   import PortableFoundation
 
-  /// The use of a handle for a socket: opening the connection, reading and writing.
+  /// The use of a handle for a WebSocket: opening the connection, reading and writing.
   extension CurlHandle {
     /// The result of reading or writing.
     enum Flow {
@@ -20,8 +20,8 @@
     /// Prepares a connection to the host of `currentRequest`, with the same proxy and TLS settings as for any request.
     ///
     /// - Throws: An error that names the setting that libcurl does not accept. Nothing may then be sent.
-    func prepareSocket(_ currentRequest: Request) throws(NetworkError) {
-      opening = currentRequest
+    func prepareWebSocket(_ currentRequest: Request) throws(NetworkError) {
+      attempt.opening = currentRequest
       errorText.pointee = 0
       set(url: currentRequest.url.absoluteString)
       set(CURLOPT_CONNECT_ONLY, 1)
@@ -30,9 +30,9 @@
       set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
       set(CURLOPT_FRESH_CONNECT, 1)
       set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(Deadline.never))
-      // An open socket may be idle for longer than the maximum age of a connection for requests.
+      // An open WebSocket may be idle for longer than the maximum age of a connection for requests.
       set(CURLOPT_MAXAGE_CONN, Self.longestAge)
-      // The callback counts the requests on a connection. A socket has no requests.
+      // The callback counts the requests on a connection. A WebSocket has no requests.
       ccurl_easy_set_prereq_callback(easy, CURLOPT_PREREQFUNCTION, nil)
       if currentRequest.url.scheme?.lowercased() == "https" { pin(currentRequest.url) }
       redirectConnection(of: currentRequest.url)

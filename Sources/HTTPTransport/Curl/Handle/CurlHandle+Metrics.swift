@@ -8,14 +8,16 @@
     var connectedAt: UInt64? {
       if CurlLibrary.asksBeforeSending { return attempt.sentAt }
       let micros = ccurl_easy_get_int64(easy, CURLINFO_PRETRANSFER_TIME_T)
-      return micros > 0 ? startedAt + UInt64(micros) * 1000 : nil
+      return micros > 0 ? attempt.startedAt + UInt64(micros) * 1000 : nil
     }
 
     /// The host and port of the proxy, for errors; `nil` without a proxy, or if the environment selects it.
     var proxyPlace: String? {
       guard case .url(let url, let except) = configuration.proxy.kind else { return nil }
-      if case .unixSocket = address?.kind { return nil }
-      guard let host = (transfer?.currentRequest ?? opening)?.url.host, !except.contains(host) else { return nil }
+      if case .unixSocket = attempt.address?.kind { return nil }
+      guard let host = (transfer?.currentRequest ?? attempt.opening)?.url.host, !except.contains(host) else {
+        return nil
+      }
       return URL(string: ProxyOptions.withPort(url))?.hostAndPort
     }
 
@@ -29,7 +31,7 @@
     var mayHaveSecureProxy: Bool { if case .environment = configuration.proxy.kind { true } else { isSecureProxy } }
 
     /// Whether no other transfer uses the connection, so that all received bytes belong to its response.
-    var isAlone: Bool { transfer?.mayMultiplex == false || (answer.status > 0 && !answer.isHTTP2) }
+    var isAlone: Bool { transfer?.mayMultiplex == false || (response.status > 0 && !response.isHTTP2) }
 
     /// The number of bytes of the body that the system has accepted.
     var bytesSent: Int64 { Swift.max(0, ccurl_easy_get_int64(easy, CURLINFO_SIZE_UPLOAD_T)) }
@@ -50,7 +52,7 @@
         queued: since(transfer.submittedAt, transfer.startedAt ?? now), nameLookup: span(raw.name_lookup),
         connect: span(raw.connect - raw.name_lookup), tls: raw.tls <= 0 ? .zero : span(raw.tls - raw.connect),
         firstByte: raw.first_byte > 0
-          ? since(transfer.submittedAt, attempt.sentAt ?? startedAt)
+          ? since(transfer.submittedAt, attempt.sentAt ?? attempt.startedAt)
             + span(raw.first_byte - (attempt.sentAt == nil ? 0 : raw.pretransfer)) : nil,
         total: since(transfer.submittedAt, now), bytesSent: Swift.max(0, raw.sent),
         bytesReceived: Swift.max(0, raw.received), httpVersion: Self.version(raw.http_version),
@@ -74,10 +76,10 @@
 
     private static func version(_ number: Int) -> String? {
       switch number {
-      case 1: "1.0"
-      case 2: "1.1"
-      case 3: "2"
-      case 30: "3"
+      case CURL_HTTP_VERSION_1_0: "1.0"
+      case CURL_HTTP_VERSION_1_1: "1.1"
+      case CURL_HTTP_VERSION_2_0: "2"
+      case CURL_HTTP_VERSION_3: "3"
       default: nil
       }
     }

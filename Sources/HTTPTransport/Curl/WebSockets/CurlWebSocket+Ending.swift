@@ -2,12 +2,12 @@
   import CLibcurl
   import PortableFoundation
 
-  /// The time limits of a socket, and its end.
-  extension CurlSocket {
+  /// The time limits of a WebSocket, and its end.
+  extension CurlWebSocket {
     /// The time in nanoseconds that the server has to close the connection.
     private static let lingering: UInt64 = 1_000_000_000
 
-    /// The next time to check the socket.
+    /// The next time to check the WebSocket.
     var deadline: UInt64 {
       switch phase {
       case .connecting:
@@ -16,7 +16,7 @@
       case .opening:
         return Swift.min(
           Deadline.after(limits.total, from: submittedAt), Deadline.after(limits.idle, from: lastActivity))
-      case .open: return socket?.deadline ?? Deadline.never
+      case .open: return stateMachine?.deadline ?? Deadline.never
       case .lingering: return Deadline.after(Self.lingering, from: lastActivity)
       case .over: return Deadline.never
       }
@@ -43,22 +43,22 @@
           "\(hostAndPort) did not open the socket within \(request.timeouts.total.text) (Timeouts.total)"
         )
       case .open:
-        // If the process was suspended, the socket may already contain the awaited data.
-        if !isPaused, socket?.isOpen == true { read() }
-        // Reads `socket`, and therefore not within a change of it.
+        // If the process was suspended, the WebSocket may already contain the awaited data.
+        if !isPaused, stateMachine?.isOpen == true { read() }
+        // Reads `stateMachine`, and therefore not within a change of it.
         let isPaused = isPaused
-        if phase == .open, let event = socket?.expire(at: loop.now, isPaused: isPaused) { handle(event) }
+        if phase == .open, let event = stateMachine?.expire(at: loop.now, isPaused: isPaused) { handle(event) }
         flush()
       case .lingering: release()
       case .over: return
       }
     }
 
-    /// Ends the socket immediately, with a close frame if it is open and the system accepts one.
+    /// Ends the WebSocket immediately, with a close frame if it is open and the system accepts one.
     func cancel(_ reason: String, _ code: CloseCode = .normal) {
       guard phase != .over else { return }
       if phase == .open {
-        socket?.close(code, at: loop.now)
+        stateMachine?.close(code, at: loop.now)
         flush()
       }
       if phase != .over { finish(.failure(error(.cancelled, reason)), lingers: false) }
@@ -101,18 +101,18 @@
     func release() {
       if phase == .lingering { phase = .over }
       if let handle = handle.take() {
-        if descriptor >= 0 { ccurl_multi_leave(loop.multi, descriptor, connection) }
+        if descriptor >= 0 { ccurl_multi_leave(loop.multi, descriptor, connection, CurlLibrary.leavesConnectionsOpen) }
         loop.release(handle)
       }
       (descriptor, watched) = (-1, 0)
       (output, offset) = ([], 0)
       if phase == .over {
-        socket = nil
+        stateMachine = nil
         loop.remove(self)
       }
     }
 
-    /// Tells the loop which events the socket waits for, and until when.
+    /// Tells the loop which events the WebSocket waits for, and until when.
     func update() {
       loop.look(at: deadline)
       // The end is detected only after the pause, which may last until the send returns.
@@ -120,11 +120,11 @@
         failSends(error(.connection, "the connection to \(hostAndPort) was lost before the message was sent"))
       }
       guard descriptor >= 0, phase != .connecting else { return }
-      let wanted =
+      let events =
         (isPaused ? 0 : Int32(CCURL_READABLE)) | (offset < output.count ? Int32(CCURL_WRITABLE) : 0)
-      guard wanted != watched else { return }
-      watched = wanted
-      ccurl_multi_use(loop.multi, descriptor, connection, Unmanaged.passUnretained(self).toOpaque(), wanted)
+      guard events != watched else { return }
+      watched = events
+      ccurl_multi_use(loop.multi, descriptor, connection, Unmanaged.passUnretained(self).toOpaque(), events)
     }
   }
 #endif
