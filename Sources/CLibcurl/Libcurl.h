@@ -98,6 +98,24 @@ HIDDEN void *ccurl_tls_connection(void *easy);
 // The multi handle whose loop runs on this thread.
 extern HIDDEN _Thread_local ccurl_multi *ccurl_current;
 
+// A descriptor and its connection. `wanted` has the events that libcurl waits for, `watched` those that epoll watches, and
+// `is_connection` is set for connections. `is_unread` is set if an event occurred that nobody waited for.
+typedef struct {
+  uint8_t wanted, watched, is_connection, is_unread;
+  in_port_t local_port;
+  // The connection of OpenSSL if it is watched, and whether its close_notify alert has arrived.
+  const void *tls;
+  bool is_notified;
+  bool is_unix;
+  // The lane of the last transfer on it.
+  uint32_t lane;
+  int64_t last_input;
+  uint64_t connection;
+  int uses;
+  // The user that reads and writes it without libcurl.
+  void *user;
+} ccurl_socket;
+
 // The multi handle, and the epoll instance for its sockets. libcurl reports the sockets that it waits for, and is
 // called for those that are ready. The cost of a turn depends on the number of ready sockets, not of requests in
 // flight.
@@ -109,23 +127,8 @@ struct ccurl_multi {
   int added;
   // The time in nanoseconds at which libcurl must be called; -1 for never.
   int64_t deadline;
-  // The state by descriptor. `wanted` has the events that libcurl waits for, `watched` those that epoll watches, and
-  // `is_connection` is set for connections. `is_unread` is set if an event occurred that nobody waited for.
-  struct {
-    uint8_t wanted, watched, is_connection, is_unread;
-    in_port_t local_port;
-    // The connection of OpenSSL if it is watched, and whether its close_notify alert has arrived.
-    const void *tls;
-    bool is_notified;
-    bool is_unix;
-    // The lane of the last transfer on it.
-    uint32_t lane;
-    int64_t last_input;
-    uint64_t connection;
-    int uses;
-    // The user that reads and writes it without libcurl.
-    void *user;
-  } *sockets;
+  // By descriptor.
+  ccurl_socket *sockets;
   int count;
   // The number of unread sockets.
   int unread;

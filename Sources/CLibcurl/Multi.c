@@ -62,19 +62,19 @@ static int socket_changed(void *easy, int socket, int what, void *context, void 
   (void)unused;
   ccurl_multi *multi = context;
   if (socket < 0 || !make_room(multi, socket)) return 0;
+  ccurl_socket *state = &multi->sockets[socket];
   ccurl_transfer *transfer = NULL;
   if (what != CURL_POLL_REMOVE && ccurl.easy_getinfo(easy, CURLINFO_PRIVATE, &transfer) == 0 && transfer != NULL) {
     transfer->socket = socket;
-    transfer->connection = multi->sockets[socket].connection;
-    multi->sockets[socket].lane = transfer->lane;
+    transfer->connection = state->connection;
+    state->lane = transfer->lane;
   }
-  if (multi->sockets[socket].user != NULL) return 0;
+  if (state->user != NULL) return 0;
   uint8_t wanted = what == CURL_POLL_REMOVE ? 0 : (uint8_t)(what & CURL_POLL_INOUT);
-  multi->sockets[socket].wanted = wanted;
-  if (wanted != 0 && multi->sockets[socket].is_unread != DISTRUSTED) set_unread(multi, socket, 0);
-  bool is_idle = wanted == 0 && multi->sockets[socket].is_connection
-                 && (multi->sockets[socket].watched == CURL_POLL_IN || is_connected(socket));
-  if (wanted == 0) multi->sockets[socket].is_connection = is_idle;
+  state->wanted = wanted;
+  if (wanted != 0 && state->is_unread != DISTRUSTED) set_unread(multi, socket, 0);
+  bool is_idle = wanted == 0 && state->is_connection && (state->watched == CURL_POLL_IN || is_connected(socket));
+  if (wanted == 0) state->is_connection = is_idle;
   watch(multi, socket, is_idle ? CURL_POLL_IN : wanted);
   return 0;
 }
@@ -114,23 +114,18 @@ static int socket_opened(void *context, int socket, int purpose) {
   int limit = 1 << 15;
   setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &limit, sizeof limit);
   ccurl_multi *multi = context;
-  if (make_room(multi, socket)) {
-    // The recorded state belongs to an earlier socket with the same number.
-    watch(multi, socket, 0);
-    // A Unix domain socket connects immediately, and may receive its first response before libcurl waits for any event.
-    multi->sockets[socket].is_unix = is_unix(socket);
-    multi->sockets[socket].lane = 0;
-    set_unread(multi, socket, multi->sockets[socket].is_unix);
-    multi->sockets[socket].is_connection = 1;
-    multi->sockets[socket].local_port = 0;
-    multi->sockets[socket].last_input = 0;
-    multi->sockets[socket].uses = 0;
-    multi->sockets[socket].tls = NULL;
-    multi->sockets[socket].is_notified = false;
-    multi->sockets[socket].user = NULL;
-    multi->sockets[socket].connection = ++multi->connections;
-    watch(multi, socket, multi->sockets[socket].wanted);
-  }
+  if (!make_room(multi, socket)) return 0;
+  ccurl_socket *state = &multi->sockets[socket];
+  // The recorded state belongs to an earlier socket with the same number.
+  watch(multi, socket, 0);
+  // A Unix domain socket connects immediately, and may receive its first response before libcurl waits for any event.
+  bool is_local = is_unix(socket);
+  set_unread(multi, socket, is_local);
+  *state = (ccurl_socket){
+    .wanted = state->wanted, .is_connection = 1, .is_unread = is_local, .is_unix = is_local,
+    .connection = ++multi->connections,
+  };
+  watch(multi, socket, state->wanted);
   return 0;
 }
 
@@ -138,17 +133,15 @@ static int socket_opened(void *context, int socket, int purpose) {
 static int socket_closed(void *context, int socket) {
   ccurl_multi *multi = context;
   if (socket >= 0 && socket < multi->count) {
+    ccurl_socket *state = &multi->sockets[socket];
     watch(multi, socket, 0);
     set_unread(multi, socket, 0);
-    if (multi->sockets[socket].connection != 0) {
+    if (state->connection != 0) {
       unsigned place = multi->closings++ % CLOSED;
-      multi->closed[place].connection = multi->sockets[socket].connection;
-      multi->closed[place].is_notified = multi->sockets[socket].is_notified;
+      multi->closed[place].connection = state->connection;
+      multi->closed[place].is_notified = state->is_notified;
     }
-    multi->sockets[socket].wanted = multi->sockets[socket].is_connection = 0;
-    multi->sockets[socket].connection = 0;
-    multi->sockets[socket].tls = NULL;
-    multi->sockets[socket].user = NULL;
+    *state = (ccurl_socket){0};
   }
   return close(socket);
 }

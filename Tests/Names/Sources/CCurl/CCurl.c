@@ -1,3 +1,3 @@
 #include "CCurl.h"
 
-int ccurl_version(void) { return 8; }
+CURLcode ccurl_version(void) { return CURLE_UNSUPPORTED_PROTOCOL; }

@@ -10,6 +10,6 @@ public struct UserRequests: Sendable {
 
   /// Returns the body for a user.
   public func user(_ id: Int) async throws(NetworkError) -> Response {
-    try await network.fetch(.get("/users/\(id)", headers: ["X-Version": "\(ccurl_version())"]))
+    try await network.fetch(.get("/users/\(id)", headers: ["X-Version": "\(ccurl_version() == CURLE_OK)"]))
   }
 }
