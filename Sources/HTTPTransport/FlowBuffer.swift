@@ -85,7 +85,9 @@ package class FlowBuffer<Element: Sendable, End: Sendable, Control: Sendable>: @
   /// Appends `element`. Returns `pause` if the buffer is full.
   // Specialized, like `take`, because another module calls it for each element.
   @_specialize(where Element == Data, End == NetworkError?, Control == any StreamControl)
-  @_specialize(where Element == SocketMessage, End == Result<SocketClose, NetworkError>, Control == any SocketControl)
+  @_specialize(
+    where Element == WebSocketMessage, End == Result<WebSocketClose, NetworkError>, Control == any WebSocketControl
+  )
   package final func push(_ element: Element) -> BodyFlow {
     let cost = cost(element)
     let (waiter, flow) = state.withLock { state -> (Waiter?, BodyFlow) in
@@ -143,7 +145,9 @@ package class FlowBuffer<Element: Sendable, End: Sendable, Control: Sendable>: @
   /// Returns the next element or the end. If neither is available, calls `ready` later: immediately for a task, else on
   /// the mapping scheduler. Only one consumer may call this.
   @_specialize(where Element == Data, End == NetworkError?, Control == any StreamControl)
-  @_specialize(where Element == SocketMessage, End == Result<SocketClose, NetworkError>, Control == any SocketControl)
+  @_specialize(
+    where Element == WebSocketMessage, End == Result<WebSocketClose, NetworkError>, Control == any WebSocketControl
+  )
   package final func take(isTask: Bool = false, orCall ready: @escaping @Sendable () -> Void) -> Step {
     let (step, control) = state.withLock { state -> (Step, Control?) in
       guard state.head < state.elements.count, let element = state.elements[state.head].take() else {

@@ -10,8 +10,8 @@ struct ServerSocket {
     case end(isReset: Bool)
   }
 
-  private let script: TestServer.SocketScript
-  private var actions: [TestServer.SocketScript.Action]
+  private let script: TestServer.WebSocketScript
+  private var actions: [TestServer.WebSocketScript.Action]
   private var position = 0
   private var input: [UInt8] = []
   private var start = 0
@@ -20,7 +20,7 @@ struct ServerSocket {
   private var hasClosed = false
   private(set) var reads = true
 
-  init(_ script: TestServer.SocketScript) { (self.script, actions) = (script, script.onOpen) }
+  init(_ script: TestServer.WebSocketScript) { (self.script, actions) = (script, script.onOpen) }
 
   mutating func feed(_ bytes: UnsafeRawBufferPointer) { input.append(contentsOf: bytes) }
 
@@ -37,9 +37,9 @@ struct ServerSocket {
         if let own = script.onControl(opcode, payload) {
           actions = own
         } else if opcode == 9 {
-          return .bytes(TestServer.SocketScript.frame(10, payload))
+          return .bytes(TestServer.WebSocketScript.frame(10, payload))
         } else if opcode == 8 {
-          actions = hasClosed ? [.end] : [.raw(TestServer.SocketScript.frame(8, payload)), .end]
+          actions = hasClosed ? [.end] : [.raw(TestServer.WebSocketScript.frame(8, payload)), .end]
         }
         continue
       }
@@ -51,16 +51,16 @@ struct ServerSocket {
     }
   }
 
-  private mutating func perform(_ action: TestServer.SocketScript.Action) -> Step? {
+  private mutating func perform(_ action: TestServer.WebSocketScript.Action) -> Step? {
     switch action {
-    case .text(let text): return .bytes(TestServer.SocketScript.frame(1, Array(text.utf8)))
-    case .binary(let bytes): return .bytes(TestServer.SocketScript.frame(2, bytes))
-    case .ping(let bytes): return .bytes(TestServer.SocketScript.frame(9, bytes))
+    case .text(let text): return .bytes(TestServer.WebSocketScript.frame(1, Array(text.utf8)))
+    case .binary(let bytes): return .bytes(TestServer.WebSocketScript.frame(2, bytes))
+    case .ping(let bytes): return .bytes(TestServer.WebSocketScript.frame(9, bytes))
     case .raw(let bytes): return .bytes(bytes)
     case .wait(let seconds): return .wait(seconds)
     case .close(let code, let reason):
       hasClosed = true
-      return .bytes(TestServer.SocketScript.frame(8, [UInt8(code >> 8), UInt8(code & 255)] + Array(reason.utf8)))
+      return .bytes(TestServer.WebSocketScript.frame(8, [UInt8(code >> 8), UInt8(code & 255)] + Array(reason.utf8)))
     case .stopReading:
       reads = false
       return nil

@@ -58,7 +58,7 @@ extension TestServer {
     public var ending: Ending
     /// The script of a WebSocket to open instead of sending the body. A request that does not ask for a WebSocket
     /// receives status 426.
-    public var socket: SocketScript?
+    public var socket: WebSocketScript?
 
     /// Creates a response. By default, it is empty and immediate, and the connection is kept open.
     public init(

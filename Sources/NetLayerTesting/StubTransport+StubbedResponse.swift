@@ -15,7 +15,7 @@ extension StubTransport {
     /// The chunks of a streamed response, each `interval` after the previous one.
     var chunks: [Data]?
     /// The script of the server, if the response opens a socket.
-    var socket: SocketScript?
+    var socket: WebSocketScript?
     private var turns: Turns?
 
     init(delay: Duration, result: @escaping @Sendable (Request) -> Result<Response, NetworkError>) {

@@ -10,7 +10,7 @@ import PortableFoundation
 /// ])
 /// ```
 /// Completions are called on `scheduler`, never from within `send`.
-public final class StubTransport: SocketTransport {
+public final class StubTransport: WebSocketTransport {
   /// A rule of a stub: the requests that it matches, and its response to them.
   public struct Stub: Sendable {
     let matches: @Sendable (Request) -> Bool
@@ -86,12 +86,12 @@ public final class StubTransport: SocketTransport {
     return transfer
   }
 
-  /// Opens the stubbed socket for `request`; see `SocketTransport.connect`. A stubbed response without a socket rejects
+  /// Opens the stubbed socket for `request`; see `WebSocketTransport.connect`. A stubbed response without a socket rejects
   /// it.
   public func connect(
-    _ request: Request, options: WebSocketOptions, receiver: SocketReceiver
-  ) -> any SocketControl {
-    let socket = StubSocket(request, on: scheduler, receiver)
+    _ request: Request, options: WebSocketOptions, receiver: WebSocketReceiver
+  ) -> any WebSocketControl {
+    let socket = StubWebSocket(request, on: scheduler, receiver)
     socket.beginning.setDisposable(find(request) { socket.play($0) })
     return socket
   }

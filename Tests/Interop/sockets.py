@@ -1,4 +1,4 @@
-"""WebSocket servers of PyPI's `websockets`, for SocketInteropTests: echoes over ws and wss, with and without compression.
+"""WebSocket servers of PyPI's `websockets`, for WebSocketInteropTests: echoes over ws and wss, with and without compression.
 
 Usage: sockets.py FOLDER     FOLDER contains good.pem and good.key
 Prints the ports as JSON, and exits at the end of its standard input."""

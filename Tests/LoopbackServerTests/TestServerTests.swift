@@ -178,7 +178,7 @@ final class TestServerTests: XCTestCase {
   }
 
   func testASocketThatDoesNotReadIsReleasedWhenItsConnectionIsReset() throws {
-    let server = try TestServer { _ in .socket(TestServer.SocketScript(onOpen: [.stopReading])) }
+    let server = try TestServer { _ in .socket(TestServer.WebSocketScript(onOpen: [.stopReading])) }
     var client: RawClient? = try connectSocket(server)
     XCTAssertEqual(server.openConnectionCount, 1)
     client?.resetAtEnd()
@@ -198,7 +198,7 @@ final class TestServerTests: XCTestCase {
   /// If `waits`, the client reads when the server has written as much as it can.
   private func bytesOfSocket(_ frame: [UInt8], times count: Int, waits: Bool) throws -> Int {
     let server = try TestServer { _ in
-      .socket(TestServer.SocketScript(onOpen: Array(repeating: .raw(frame), count: count) + [.end]))
+      .socket(TestServer.WebSocketScript(onOpen: Array(repeating: .raw(frame), count: count) + [.end]))
     }
     let client = try connectSocket(server)
     if waits { XCTAssert(holds { server.sentByteCount > 0 } && standsStill(reads: 2) { server.sentByteCount }) }

@@ -120,7 +120,7 @@ final class Transmission: Disposable {
   }
 
   private func connect(_ options: WebSocketOptions) {
-    guard let transport = network.transport as? any SocketTransport else {
+    guard let transport = network.transport as? any WebSocketTransport else {
       countOut()
       let name = type(of: network.transport)
       return add(
@@ -130,18 +130,18 @@ final class Transmission: Disposable {
             reason: "\(name) does not open WebSockets; on Linux, CurlTransport does, with libcurl 7.68 or later",
             request: request)))
     }
-    let link = SocketLink(network.backend.mapping)
+    let link = WebSocketLink(network.backend.mapping)
     hold(Disposables.create { link.cancel() })
     // The transport may respond before it has returned the control that sends and closes.
     let control = transport.connect(
       request, options: options,
-      receiver: SocketReceiver(
+      receiver: WebSocketReceiver(
         response: { [self] response in
           countOut()
           link.messages.whenAttached { [self] in
             var response = response
             let isOpen = response.status == 101
-            if isOpen { response.context[SocketLink.Owner.self] = SocketLink.Owner(link) }
+            if isOpen { response.context[WebSocketLink.Owner.self] = WebSocketLink.Owner(link) }
             add(.response(response), handsOver: isOpen)
           }
         }, message: link.messages.push,

@@ -71,7 +71,7 @@ extension ResponseContext {
 
   /// Returns the model that `message` contains.
   fileprivate func model<Model: NonisolatedDecodable>(
-    _ type: Model.Type, of message: SocketMessage, _ response: Response? = nil
+    _ type: Model.Type, of message: WebSocketMessage, _ response: Response? = nil
   ) throws -> Model {
     do {
       return try JSON(message.data, carrying: with(response: response)).model(type, at: nil)

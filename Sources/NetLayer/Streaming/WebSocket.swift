@@ -8,11 +8,11 @@ import Streams
 public final class WebSocket: Sendable {
   /// The response that opened the socket, with status 101.
   public let response: Response
-  private let owner: SocketLink.Owner
+  private let owner: WebSocketLink.Owner
 
-  init(_ response: Response, _ owner: SocketLink.Owner) { (self.response, self.owner) = (response, owner) }
+  init(_ response: Response, _ owner: WebSocketLink.Owner) { (self.response, self.owner) = (response, owner) }
 
-  var link: SocketLink { owner.link }
+  var link: WebSocketLink { owner.link }
 
   /// The subprotocol that the server selected; `nil` for none.
   public var subprotocol: String? { response.headers["Sec-WebSocket-Protocol"] }
@@ -27,7 +27,7 @@ public final class WebSocket: Sendable {
   ///
   /// - Throws: `NetworkError`. Its kind is `connection` if the socket has ended, and `cancelled` if the task is cancelled.
   ///   It is `closed`, with the close code, if the server has closed the socket; the message may then not have arrived.
-  public func send(_ message: SocketMessage) async throws(NetworkError) {
+  public func send(_ message: WebSocketMessage) async throws(NetworkError) {
     if Task.isCancelled { throw cancelled("sent to") }
     let error = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -46,7 +46,7 @@ public final class WebSocket: Sendable {
   /// Sends `message` at each subscription and completes when less than 64 KB of messages wait to be written.
   ///
   /// Disposing does not withdraw a message that is being sent.
-  public func send(_ message: SocketMessage) -> Completable {
+  public func send(_ message: WebSocketMessage) -> Completable {
     let (link, response) = (link, response)
     return Completable.create { observer in
       link.send(message) { error in
@@ -69,7 +69,7 @@ public final class WebSocket: Sendable {
   ///
   /// Its code is `abnormal` if no close frame arrived before the connection was lost, or within 5 s. Earlier messages may
   /// then not have arrived. Callable on any thread.
-  public var serverClose: SocketClose? {
+  public var serverClose: WebSocketClose? {
     guard case .success(let close)? = link.messages.connection.end else { return nil }
     return close
   }
@@ -98,18 +98,18 @@ public final class WebSocket: Sendable {
       /// Returns the next message, or `nil` at the end.
       ///
       /// - Throws: `NetworkError`: the socket's error, or one of kind `cancelled` or `other`.
-      public mutating func next() async throws -> SocketMessage? {
+      public mutating func next() async throws -> WebSocketMessage? {
         guard isOwner else { throw socket.claimedTwice }
         return try await socket.next()
       }
     }
   }
 
-  private func next() async throws(NetworkError) -> SocketMessage? {
+  private func next() async throws(NetworkError) -> WebSocketMessage? {
     while true {
       if Task.isCancelled { throw cancelled("read") }
       let step = await withTaskCancellationHandler {
-        await withCheckedContinuation { (continuation: CheckedContinuation<SocketLink.Messages.Step, Never>) in
+        await withCheckedContinuation { (continuation: CheckedContinuation<WebSocketLink.Messages.Step, Never>) in
           let step = link.messages.take(isTask: true) { continuation.resume(returning: .wait) }
           if case .wait = step {
             // The cancellation may have arrived before the waiter was registered.
@@ -133,7 +133,7 @@ public final class WebSocket: Sendable {
 
   /// The messages, each emitted after the previous one has been processed. Only one subscriber can read them; disposing
   /// ends the socket.
-  var stream: Observable<SocketMessage> {
+  var stream: Observable<WebSocketMessage> {
     Observable.create { [self] observer in
       guard link.messages.claim() else {
         observer.onError(claimedTwice)
@@ -144,7 +144,7 @@ public final class WebSocket: Sendable {
     }
   }
 
-  private func pump(to observer: AnyObserver<SocketMessage>) {
+  private func pump(to observer: AnyObserver<WebSocketMessage>) {
     while true {
       switch link.messages.take(orCall: { [self] in pump(to: observer) }) {
       case .element(let message): observer.onNext(message)
@@ -164,7 +164,7 @@ public final class WebSocket: Sendable {
     }
   }
 
-  private func error(of result: Result<SocketClose, NetworkError>) -> NetworkError? {
+  private func error(of result: Result<WebSocketClose, NetworkError>) -> NetworkError? {
     switch result {
     case .success(let close):
       link.hasClosed ? nil : NetworkError.closing(close, of: response.request).map(response.explaining)

@@ -50,12 +50,12 @@ public final class WebSocketSession: Sendable {
   /// Messages arrive on the backend's `mapping` scheduler, each after the previous one has been processed. A slow
   /// subscriber applies backpressure to the server. The stream completes when the server closes with code 1000 or none. Any
   /// other end is an error or triggers a reconnection.
-  public let messages: Observable<SocketMessage>
+  public let messages: Observable<WebSocketMessage>
   /// The events of the connection; subscribing does not connect.
   public var events: Observable<Event> { happenings.asObservable() }
 
   private let happenings: PublishSubject<Event>
-  private let state: SocketSessionState
+  private let state: WebSocketSessionState
   /// The backend's encoder and decoder.
   let reading: ResponseContext
 
@@ -64,12 +64,12 @@ public final class WebSocketSession: Sendable {
     _ onOpen: (@Sendable (WebSocket) -> Completable)?
   ) {
     let happenings = PublishSubject<Event>()
-    let state = SocketSessionState()
+    let state = WebSocketSessionState()
     let left = NetworkError(kind: .cancelled, reason: "the messages of the session have no subscriber")
     let closed = NetworkError(kind: .connection, reason: "the server closed the socket with code 1000")
-    messages = Observable<SocketMessage>.deferred {
+    messages = Observable<WebSocketMessage>.deferred {
       let (count, subscription) = (ReconnectCount(reconnect), state.subscribe())
-      let connection = socket.asObservable().flatMap { socket -> Observable<SocketMessage> in
+      let connection = socket.asObservable().flatMap { socket -> Observable<WebSocketMessage> in
         count.noteOpening()
         happenings.onNext(.opened(socket.response))
         return Self.messages(of: socket, state, subscription, onOpen).do(onNext: { _ in count.noteMessage() })
@@ -88,7 +88,7 @@ public final class WebSocketSession: Sendable {
   /// While no socket is open, the message waits for the next socket, after `onOpen`; disposing withdraws the message.
   /// It fails when the messages end or are disposed. A message that was being sent when the connection was lost fails
   /// with `connection` if it has not completed. It is never sent again, because the server may have received it.
-  public func send(_ message: SocketMessage) -> Completable {
+  public func send(_ message: WebSocketMessage) -> Completable {
     state.steps.flatMap { step -> Observable<WebSocket> in
       switch step {
       case .waiting: .empty()
@@ -105,7 +105,7 @@ public final class WebSocketSession: Sendable {
   /// Sends `message` and returns when less than 64 KB of messages wait to be written; see the stream of the same name.
   ///
   /// - Throws: `NetworkError`; its kind is `cancelled` if the task is cancelled, which withdraws a waiting message.
-  public func send(_ message: SocketMessage) async throws(NetworkError) { try await sent(send(message)) }
+  public func send(_ message: WebSocketMessage) async throws(NetworkError) { try await sent(send(message)) }
 
   /// Sends a text message; see `send(_:)` for messages.
   public func send(_ text: String) async throws(NetworkError) { try await sent(send(.text(text))) }
@@ -123,9 +123,9 @@ public final class WebSocketSession: Sendable {
 
   /// Emits the messages of `connection`, which reconnects according to `policy`.
   private static func reconnecting(
-    _ connection: Observable<SocketMessage>, _ policy: RetryPolicy?, _ count: ReconnectCount,
+    _ connection: Observable<WebSocketMessage>, _ policy: RetryPolicy?, _ count: ReconnectCount,
     _ happenings: PublishSubject<Event>
-  ) -> Observable<SocketMessage> {
+  ) -> Observable<WebSocketMessage> {
     guard let policy else { return connection }
     return connection.retryWhen { errors in
       errors.flatMap { error in
@@ -137,9 +137,9 @@ public final class WebSocketSession: Sendable {
   }
 
   private static func messages(
-    of socket: WebSocket, _ state: SocketSessionState, _ subscription: Int,
+    of socket: WebSocket, _ state: WebSocketSessionState, _ subscription: Int,
     _ onOpen: (@Sendable (WebSocket) -> Completable)?
-  ) -> Observable<SocketMessage> {
+  ) -> Observable<WebSocketMessage> {
     Observable.create { observer in
       let connection = state.connect(subscription)
       let opening = (onOpen?(socket) ?? .empty())

@@ -7,7 +7,7 @@ import XCTest
 /// The samples of LiveConnections.md.
 final class LiveConnectionsSamples: XCTestCase {
   func test_aConversation() async throws {
-    let echo = StubTransport.SocketScript { message in
+    let echo = StubTransport.WebSocketScript { message in
       [.message(.text("echo: \(message.text ?? "")")), .message(.text("bye")), .close(.normal)]
     }
     let stub = StubTransport([.init(.get, "/room", .socket(echo))])
@@ -29,7 +29,7 @@ final class LiveConnectionsSamples: XCTestCase {
 
   func test_models() async throws {
     let reply = #"{"player":"black","to":"e5"}"#
-    let script = StubTransport.SocketScript { message in
+    let script = StubTransport.WebSocketScript { message in
       XCTAssertEqual(message, .text(#"{"player":"white","to":"e4"}"#))
       return [.message(.text(reply)), .close(.normal)]
     }
@@ -47,7 +47,7 @@ final class LiveConnectionsSamples: XCTestCase {
 
   func test_aSession() async throws {
     let (bag, done) = (DisposeBag(), Done())
-    let script = StubTransport.SocketScript { _ in
+    let script = StubTransport.WebSocketScript { _ in
       [.message(.text("AAPL 150")), .message(.text("AAPL 151")), .close(.normal)]
     }
     let stub = StubTransport([.init(.get, "/prices", .socket(script))])
@@ -76,7 +76,7 @@ final class LiveConnectionsSamples: XCTestCase {
   }
 
   func test_aScript() {
-    let script = StubTransport.SocketScript([
+    let script = StubTransport.WebSocketScript([
       .message(.text("AAPL 150"), after: .seconds(1)), .close(.goingAway, after: .seconds(2)),
     ])
     let stub = StubTransport([.init(.get, "/prices", .socket(script))], on: TestScheduler())
@@ -84,7 +84,7 @@ final class LiveConnectionsSamples: XCTestCase {
   }
 
   func test_documentationComments() async throws {
-    let echo = StubTransport.SocketScript { _ in [.close(.normal)] }
+    let echo = StubTransport.WebSocketScript { _ in [.close(.normal)] }
     let stub = StubTransport([.init(.get, "/chat", .socket(echo))])
     let network = Network(Backend(baseURL: URL(string: "https://chat.example"), transport: stub))
     try await network.withWebSocket(.get("/chat")) { socket in

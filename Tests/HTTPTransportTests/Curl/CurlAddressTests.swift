@@ -189,7 +189,7 @@
       let closed = expectation(description: "closed")
       let control = transport.connect(
         Request(url: try XCTUnwrap(URL(string: "http://a.example/"))), options: .init(),
-        receiver: SocketReceiver(response: { _ in }, message: { _ in .continue }, closed: { _ in closed.fulfill() }))
+        receiver: WebSocketReceiver(response: { _ in }, message: { _ in .continue }, closed: { _ in closed.fulfill() }))
       wait(for: [closed], timeout: 30)
       XCTAssertEqual(server.requests.map(\.path), ["/"])
       withExtendedLifetime(control) {}

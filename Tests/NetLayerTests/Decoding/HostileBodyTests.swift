@@ -108,7 +108,7 @@
 
     /// Returns a raw deflate stream of `text` (RFC 1951 §3.2.3).
     private static func deflated(_ text: String) throws -> [UInt8]? {
-      guard let deflate = SocketDeflate(resets: true) else { throw XCTSkip("zlib is not available") }
+      guard let deflate = WebSocketDeflate(resets: true) else { throw XCTSkip("zlib is not available") }
       return Array(text.utf8).withUnsafeBytes { deflate.compress($0) }.map { $0 + [0, 0, 0xFF, 0xFF, 3, 0] }
     }
 

@@ -5,7 +5,7 @@ final class Room {
   private let server: TestServer
 
   init() throws {
-    let guest = TestServer.SocketScript(onMessage: { message in
+    let guest = TestServer.WebSocketScript(onMessage: { message in
       guard case .text(let line) = message else { return [] }
       switch line {
       case "/drop": return [.reset]

@@ -3,8 +3,8 @@
   import PortableFoundation
   import Streams
 
-  extension CurlTransport: SocketTransport {
-    /// Opens a WebSocket; see `SocketTransport.connect`. Safe from any thread.
+  extension CurlTransport: WebSocketTransport {
+    /// Opens a WebSocket; see `WebSocketTransport.connect`. Safe from any thread.
     ///
     /// libcurl establishes the connection, with the `tls` and `proxy` of the configuration. This package reads and
     /// writes the frames. One thread serves all WebSockets of a transport; it starts with the first. Sockets do not count
@@ -13,8 +13,8 @@
     /// Redirects of the opening request follow `Request.Options.redirects`. The transport requests a tunnel from a
     /// proxy (CONNECT), even if the URL is `http`.
     public func connect(
-      _ request: Request, options: WebSocketOptions, receiver: SocketReceiver
-    ) -> any SocketControl {
+      _ request: Request, options: WebSocketOptions, receiver: WebSocketReceiver
+    ) -> any WebSocketControl {
       webSockets.open(request, options, receiver)
     }
   }
@@ -36,7 +36,7 @@
 
     init(_ configuration: CurlTransport.Configuration) { self.configuration = configuration }
 
-    func open(_ request: Request, _ options: WebSocketOptions, _ receiver: SocketReceiver) -> any SocketControl {
+    func open(_ request: Request, _ options: WebSocketOptions, _ receiver: WebSocketReceiver) -> any WebSocketControl {
       let found = loop(for: request)
       switch found {
       case .success(let loop):
@@ -96,7 +96,7 @@
         request: request)
     }
 
-    private func failedWebSocket(_ error: NetworkError, _ receiver: SocketReceiver) -> any SocketControl {
+    private func failedWebSocket(_ error: NetworkError, _ receiver: WebSocketReceiver) -> any WebSocketControl {
       // A child process of fork has no threads but this one.
       if ccurl_is_forked() {
         receiver.closed(.failure(error))
@@ -112,12 +112,12 @@
     }
 
     /// A WebSocket that never opens.
-    private final class FailedWebSocket: SocketControl {
+    private final class FailedWebSocket: WebSocketControl {
       private let error: NetworkError
 
       init(_ error: NetworkError) { self.error = error }
 
-      func send(_ message: SocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void) {
+      func send(_ message: WebSocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void) {
         CurlWebSockets.fail(error, completion)
       }
       func close(_ code: CloseCode, reason: String) {}

@@ -75,7 +75,7 @@
     }
 
     /// Reports the end to the caller, once.
-    func finish(_ result: Result<SocketClose, NetworkError>, lingers: Bool) {
+    func finish(_ result: Result<WebSocketClose, NetworkError>, lingers: Bool) {
       guard phase != .over else { return }
       let receiver = receiver.take()
       phase = lingers ? .lingering : .over

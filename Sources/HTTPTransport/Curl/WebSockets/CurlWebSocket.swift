@@ -5,10 +5,10 @@
 
   /// One WebSocket through its phases: connecting, opening, open, closed.
   ///
-  /// Any thread may call the methods of `SocketControl`. Everything else belongs to the loop's thread. Members that are
+  /// Any thread may call the methods of `WebSocketControl`. Everything else belongs to the loop's thread. Members that are
   /// not private are used by the extension.
   // @unchecked Sendable: the gate is atomic, and the inbox passes everything else to the loop's thread.
-  final class CurlWebSocket: SocketControl, CurlOperation, @unchecked Sendable {
+  final class CurlWebSocket: WebSocketControl, CurlOperation, @unchecked Sendable {
     enum Phase {
       case connecting
       case opening
@@ -29,7 +29,7 @@
     let options: WebSocketOptions
     let loop: CurlWebSocketLoop
     let gate = FlowGate()
-    var receiver: SocketReceiver?
+    var receiver: WebSocketReceiver?
     var phase = Phase.connecting
     private var trail = RedirectTrail()
     private var cookiesSent: String?
@@ -42,9 +42,9 @@
     let submittedAt = Deadline.now()
     /// The start of the phase, or the time of the last received byte.
     var lastActivity: UInt64 = 0
-    private var handshake: SocketHandshake?
-    private(set) var opening = SocketOpening()
-    var stateMachine: SocketProtocol?
+    private var handshake: WebSocketHandshake?
+    private(set) var opening = WebSocketOpening()
+    var stateMachine: WebSocketProtocol?
 
     /// The bytes being written. They stay in place until they are sent, because TLS requires the same bytes again.
     var output: [UInt8] = []
@@ -62,7 +62,7 @@
     /// Whether the loop flushes this WebSocket after the commands of the turn.
     var isUnflushed = false
 
-    init(_ request: Request, _ options: WebSocketOptions, _ receiver: SocketReceiver, loop: CurlWebSocketLoop) {
+    init(_ request: Request, _ options: WebSocketOptions, _ receiver: WebSocketReceiver, loop: CurlWebSocketLoop) {
       (self.request, currentRequest, currentURL) = (request, request, request.url.absoluteString)
       limits = TimeLimits(request.timeouts)
       (self.options, self.receiver, self.loop) = (options, receiver, loop)
@@ -75,7 +75,7 @@
 
     // MARK: Any thread
 
-    func send(_ message: SocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void) {
+    func send(_ message: WebSocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void) {
       if !loop.post(.send(self, message, completion)) { CurlWebSockets.fail(notOpen, completion) }
     }
 
@@ -88,7 +88,7 @@
     // MARK: Connecting
 
     func begin() {
-      if let problem = SocketHandshake.problem(of: request, options) { return fail(problem) }
+      if let problem = WebSocketHandshake.problem(of: request, options) { return fail(problem) }
       guard let handle = loop.makeHandle() else { return fail(CurlFailure.outOfMemory(self)) }
       phase = .connecting
       lastActivity = loop.now
@@ -108,9 +108,10 @@
       guard descriptor >= 0 else { return fail(CurlFailure.error(code, handle: handle, transfer: self)) }
       connection = ccurl_multi_connection(loop.multi, descriptor)
       isInsideTLS = isSecure || handle.mayHaveSecureProxy
-      let handshake = SocketHandshake(options, offersCompression: options.compression && SocketDeflate.isAvailable)
+      let handshake = WebSocketHandshake(
+        options, offersCompression: options.compression && WebSocketDeflate.isAvailable)
       self.handshake = handshake
-      opening = SocketOpening()
+      opening = WebSocketOpening()
       cookiesSent = currentRequest.jarCookies
       (output, offset, writeFailure) = (handshake.head(of: currentRequest, cookies: cookiesSent), 0, nil)
       phase = .opening
@@ -165,7 +166,7 @@
       }
     }
 
-    func follow(_ step: SocketOpening.Step) {
+    func follow(_ step: WebSocketOpening.Step) {
       switch step {
       case .needsInput: return
       case .open(let headers, let rest): open(headers, rest)
@@ -176,17 +177,17 @@
     private func open(_ headers: HTTPHeaders, _ rest: [UInt8]) {
       guard let handshake else { return }
       currentRequest.chosenOptions?.value.cookies?.store(headers, from: currentRequest.url)
-      var compressor: SocketDeflate?
+      var compressor: WebSocketDeflate?
       do {
         let agreement = try handshake.check(headers)
         if agreement.compresses {
-          compressor = SocketDeflate(resets: agreement.resetsCompression)
+          compressor = WebSocketDeflate(resets: agreement.resetsCompression)
           if compressor == nil { return fail(CurlFailure.outOfMemory(self)) }
         }
       } catch {
         return fail(.closed, "\(hostAndPort) did not open a WebSocket: \(error.reason)", code: error.code)
       }
-      stateMachine = SocketProtocol(options, compressor: compressor, at: loop.now)
+      stateMachine = WebSocketProtocol(options, compressor: compressor, at: loop.now)
       phase = .open
       receiver?.response(
         Response(request: request, url: currentRequest.url, status: 101, headers: headers, redirects: trail.redirects))
@@ -230,7 +231,7 @@
       flush()
     }
 
-    func handle(_ event: SocketProtocol.Event) {
+    func handle(_ event: WebSocketProtocol.Event) {
       switch event {
       case .message(let message): if let receiver { _ = gate.deliver(message, to: receiver.message) }
       case .closed(let close): finish(.success(close), lingers: true)
@@ -270,7 +271,7 @@
         fail(
           .connection,
           "\(hostAndPort) closed the connection before it responded\(cause.map { " (\($0))" } ?? ""); try again")
-      case .open where stateMachine?.isOpen == false: finish(.success(SocketClose(code: .abnormal)), lingers: false)
+      case .open where stateMachine?.isOpen == false: finish(.success(WebSocketClose(code: .abnormal)), lingers: false)
       case .open:
         fail(.connection, "\(hostAndPort) closed the connection without a close frame\(cause.map { " (\($0))" } ?? "")")
       case .connecting, .over: return
@@ -279,7 +280,7 @@
 
     // MARK: Writing
 
-    func write(_ message: SocketMessage, _ completion: @escaping @Sendable (NetworkError?) -> Void) {
+    func write(_ message: WebSocketMessage, _ completion: @escaping @Sendable (NetworkError?) -> Void) {
       guard phase == .open, stateMachine?.isOpen == true, writeFailure == nil else { return completion(notOpen) }
       stateMachine?.send(message)
       sends.append((written + UInt64(output.count - offset) + UInt64(stateMachine?.outputCount ?? 0), completion))

@@ -9,7 +9,7 @@
     /// A command from another thread to the loop.
     enum Command {
       case open(CurlWebSocket)
-      case send(CurlWebSocket, SocketMessage, @Sendable (NetworkError?) -> Void)
+      case send(CurlWebSocket, WebSocketMessage, @Sendable (NetworkError?) -> Void)
       case close(CurlWebSocket, CloseCode, String)
       case resume(CurlWebSocket)
       case cancel(CurlWebSocket)

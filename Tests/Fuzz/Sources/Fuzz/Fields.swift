@@ -156,7 +156,7 @@ func fuzzAddresses(_ data: Data) {
   if let host = HostSpelling.host(of: url), let spelling = HostSpelling.normalized(host) {
     check(spelling == host, "\(host) has another spelling")
   }
-  let handshake = SocketHandshake(WebSocketOptions(), offersCompression: true)
+  let handshake = WebSocketHandshake(WebSocketOptions(), offersCompression: true)
   let head = String(decoding: handshake.head(of: request, cookies: nil), as: UTF8.self)
   let lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)
   check(lines.filter { $0.lowercased().hasPrefix("host:") }.count == 1, "several hosts in \(head.debugDescription)")

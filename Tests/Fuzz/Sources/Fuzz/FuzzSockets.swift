@@ -17,7 +17,7 @@ func fuzzSockets(_ data: Data) {
 }
 
 private func events(_ pieces: [ArraySlice<UInt8>], _ options: WebSocketOptions) -> [String] {
-  var socket = SocketProtocol(options, at: 0)
+  var socket = WebSocketProtocol(options, at: 0)
   var events: [String] = []
   var (read, received) = (0, 0)
   for piece in pieces {
@@ -42,7 +42,7 @@ private func events(_ pieces: [ArraySlice<UInt8>], _ options: WebSocketOptions) 
 
 /// Reads the response to an opening request in chunks.
 private func fuzzOpening(_ bytes: [UInt8], _ size: Int) {
-  var opening = SocketOpening()
+  var opening = WebSocketOpening()
   for start in stride(from: 0, to: bytes.count, by: size) {
     bytes[start..<Swift.min(start + size, bytes.count)].withUnsafeBytes { opening.feed($0) }
     guard let step = try? opening.next() else { return }
@@ -50,7 +50,7 @@ private func fuzzOpening(_ bytes: [UInt8], _ size: Int) {
     case .needsInput: continue
     case .open(let headers, let rest):
       check(rest.count <= bytes.count, "more follows the head than came in")
-      let agreement = try? SocketHandshake(WebSocketOptions(), offersCompression: false).check(headers)
+      let agreement = try? WebSocketHandshake(WebSocketOptions(), offersCompression: false).check(headers)
       return check(agreement == nil, "a key was guessed")
     case .response(let status, _, let body):
       return check((200...999).contains(status) && body.count <= bytes.count, "the response is not what came in")

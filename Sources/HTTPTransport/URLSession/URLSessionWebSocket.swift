@@ -4,15 +4,15 @@
   import Foundation
   import Streams
 
-  extension URLSessionTransport: SocketTransport {
-    /// Opens a WebSocket; see `SocketTransport.connect`. Safe from any thread.
+  extension URLSessionTransport: WebSocketTransport {
+    /// Opens a WebSocket; see `WebSocketTransport.connect`. Safe from any thread.
     ///
     /// The implementation uses `URLSessionWebSocketTask`, which does not offer compression, and does not deliver the
     /// body of a response that rejects the socket. Redirects follow `Request.Options.redirects`.
     public func connect(
-      _ request: Request, options: WebSocketOptions, receiver: SocketReceiver
-    ) -> any SocketControl {
-      let socket = URLSessionSocket(request, options, receiver)
+      _ request: Request, options: WebSocketOptions, receiver: WebSocketReceiver
+    ) -> any WebSocketControl {
+      let socket = URLSessionWebSocket(request, options, receiver)
       socket.begin()
       return socket
     }
@@ -20,9 +20,9 @@
 
   /// One WebSocket with its own session.
   ///
-  /// Any thread may call the methods of `SocketControl`. Everything else runs on `queue`.
+  /// Any thread may call the methods of `WebSocketControl`. Everything else runs on `queue`.
   // @unchecked Sendable: the gate is atomic, and all other mutable state belongs to the queue.
-  final class URLSessionSocket: NSObject, SocketControl, URLSessionWebSocketDelegate, @unchecked Sendable {
+  final class URLSessionWebSocket: NSObject, WebSocketControl, URLSessionWebSocketDelegate, @unchecked Sendable {
     private let request: Request
     private var currentRequest: Request
     private var trail = RedirectTrail()
@@ -30,7 +30,7 @@
     private let options: WebSocketOptions
     private let gate = FlowGate()
     private let queue = DispatchQueue(label: "NetLayer.URLSession.socket")
-    private var receiver: SocketReceiver?
+    private var receiver: WebSocketReceiver?
     private var session: URLSession?
     private var task: URLSessionWebSocketTask?
     private var isOpen = false
@@ -41,7 +41,7 @@
     private var pingSentAt: UInt64?
     private var isWatching = false
 
-    init(_ request: Request, _ options: WebSocketOptions, _ receiver: SocketReceiver) {
+    init(_ request: Request, _ options: WebSocketOptions, _ receiver: WebSocketReceiver) {
       (self.request, currentRequest, self.options, self.receiver) = (request, request, options, receiver)
     }
 
@@ -49,7 +49,7 @@
 
     func begin() { queue.async { self.open() } }
 
-    func send(_ message: SocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void) {
+    func send(_ message: WebSocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void) {
       queue.async {
         guard let task = self.task, self.isOpen, !self.hasClosed else { return completion(self.notOpen) }
         let message: URLSessionWebSocketTask.Message =
@@ -69,7 +69,9 @@
         guard !self.hasClosed else { return }
         self.hasClosed = true
         self.task?.cancel(with: Self.code(code), reason: code.mayBeSent ? Data(reason.utf8.prefix(123)) : nil)
-        self.after(Double(SocketProtocol.closePatience) / 1e9) { $0.finish(.success(SocketClose(code: .abnormal))) }
+        self.after(Double(WebSocketProtocol.closePatience) / 1e9) {
+          $0.finish(.success(WebSocketClose(code: .abnormal)))
+        }
         self.receive()
       }
     }
@@ -93,7 +95,7 @@
 
     private func open() {
       guard receiver != nil else { return }
-      if let problem = SocketHandshake.problem(of: request, options) { return finish(.failure(problem)) }
+      if let problem = WebSocketHandshake.problem(of: request, options) { return finish(.failure(problem)) }
       let configuration = URLSessionConfiguration.ephemeral
       configuration.httpShouldSetCookies = false
       configuration.httpCookieAcceptPolicy = .never
@@ -214,7 +216,7 @@
             "no pong arrived within \(options.pongTimeout.text) (WebSocketOptions.pongTimeout)")))
     }
 
-    private func after(_ seconds: Double, _ action: @escaping @Sendable (URLSessionSocket) -> Void) {
+    private func after(_ seconds: Double, _ action: @escaping @Sendable (URLSessionWebSocket) -> Void) {
       queue.asyncAfter(deadline: .now() + seconds) { [weak self] in
         if let self, self.receiver != nil { action(self) }
       }
@@ -222,7 +224,7 @@
 
     /// Reports the end to the caller, once. If `lingers` is `true`, the connection has a short time to send a close
     /// frame.
-    private func finish(_ result: Result<SocketClose, NetworkError>, lingers: Bool = false) {
+    private func finish(_ result: Result<WebSocketClose, NetworkError>, lingers: Bool = false) {
       guard let receiver = receiver.take() else { return }
       let (task, session) = (task.take(), session.take())
       // The session retains its delegate until it is invalidated.
@@ -254,7 +256,7 @@
       guard task === self.task else { return }
       let code = CloseCode(rawValue: UInt16(clamping: code.rawValue))
       let reason = reason.map { String(decoding: $0, as: UTF8.self) } ?? ""
-      finish(.success(SocketClose(code: code, reason: reason)), lingers: true)
+      finish(.success(WebSocketClose(code: code, reason: reason)), lingers: true)
     }
 
     // The session does not follow redirects, because it would send Authorization to other hosts regardless of the
@@ -272,7 +274,7 @@
       if !isOpen, let response = task.response as? HTTPURLResponse, response.statusCode != 101 {
         return receiveOtherResponse(response)
       }
-      if hasClosed { return finish(.success(SocketClose(code: .abnormal))) }
+      if hasClosed { return finish(.success(WebSocketClose(code: .abnormal))) }
       finish(.failure(cause.map(failure) ?? error(.connection, "the connection was closed without a close frame")))
     }
 
@@ -310,7 +312,7 @@
 
     private var hostAndPort: String { currentRequest.url.hostAndPort }
 
-    private static func message(_ message: URLSessionWebSocketTask.Message) -> SocketMessage? {
+    private static func message(_ message: URLSessionWebSocketTask.Message) -> WebSocketMessage? {
       switch message {
       case .string(let text): .text(text)
       case .data(let data): .binary(data)

@@ -4,19 +4,19 @@ import Streams
 /// A link between a transport and the user of a WebSocket: the queue of the received messages, and the state of sending.
 ///
 /// A sender waits only while 64 KB have not been written yet.
-final class SocketLink: Sendable {
+final class WebSocketLink: Sendable {
   /// The owner of a link, carried by a response of status 101. Releasing it ends the socket.
   final class Owner: Sendable, ContextKey {
     static var defaultValue: Owner? { nil }
 
-    let link: SocketLink
+    let link: WebSocketLink
 
-    init(_ link: SocketLink) { self.link = link }
+    init(_ link: WebSocketLink) { self.link = link }
 
     deinit { link.cancel() }
   }
 
-  typealias Messages = FlowBuffer<SocketMessage, Result<SocketClose, NetworkError>, any SocketControl>
+  typealias Messages = FlowBuffer<WebSocketMessage, Result<WebSocketClose, NetworkError>, any WebSocketControl>
 
   /// The number of unwritten bytes up to which a sender does not wait. The transport can then write many small messages
   /// with one call.
@@ -41,12 +41,12 @@ final class SocketLink: Sendable {
     messages = Messages(scheduler, limit: BodyBuffer.highWater, cost: Self.size, asControl: { $0 })
   }
 
-  private static func size(_ message: SocketMessage) -> Int { message.byteCount + overhead }
+  private static func size(_ message: WebSocketMessage) -> Int { message.byteCount + overhead }
 
   /// Sends `message`. `completion` is called when the transport has written it, or immediately while less than 64 KB
   /// are unwritten: on the mapping scheduler, or on the current or the transport's thread to resume a task.
   func send(
-    _ message: SocketMessage, isTask: Bool = false, _ completion: @escaping @Sendable (NetworkError?) -> Void
+    _ message: WebSocketMessage, isTask: Bool = false, _ completion: @escaping @Sendable (NetworkError?) -> Void
   ) {
     @Sendable func complete(_ error: NetworkError?) {
       if isTask { completion(error) } else { _ = messages.scheduler.schedule { completion(error) } }

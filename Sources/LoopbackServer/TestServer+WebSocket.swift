@@ -2,8 +2,8 @@ extension TestServer {
   /// A script for the server's side of a WebSocket (RFC 6455).
   ///
   ///     let server = try TestServer { _ in .socket(.echo) }
-  ///     let ticks = TestServer.SocketScript(onOpen: [.text("1"), .wait(0.1), .text("2"), .close(1000, "")])
-  public struct SocketScript: Sendable {
+  ///     let ticks = TestServer.WebSocketScript(onOpen: [.text("1"), .wait(0.1), .text("2"), .close(1000, "")])
+  public struct WebSocketScript: Sendable {
     /// A message from the client, assembled from its fragments.
     public enum Message: Sendable, Equatable {
       /// Text.
@@ -54,7 +54,7 @@ extension TestServer {
     }
 
     /// A script that returns every message to its sender.
-    public static let echo = SocketScript { message in
+    public static let echo = WebSocketScript { message in
       switch message {
       case .text(let text): [.text(text)]
       case .binary(let bytes): [.binary(bytes)]
@@ -84,7 +84,7 @@ extension TestServer {
 
 extension TestServer.Response {
   /// Returns a response that opens a WebSocket with `script`, and with `subprotocol` if it is not `nil`.
-  public static func socket(_ script: TestServer.SocketScript, subprotocol: String? = nil) -> Self {
+  public static func socket(_ script: TestServer.WebSocketScript, subprotocol: String? = nil) -> Self {
     var response = Self(status: 101)
     response.socket = script
     return subprotocol.map { response.header("Sec-WebSocket-Protocol", $0) } ?? response

@@ -59,7 +59,7 @@ public struct CloseCode: RawRepresentable, Hashable, Sendable, ExpressibleByInte
 }
 
 /// The code and reason with which a WebSocket was closed.
-public struct SocketClose: Sendable, Hashable {
+public struct WebSocketClose: Sendable, Hashable {
   /// The code of the peer's close frame; `noCode` if the frame had no code, `abnormal` if there was no frame.
   public var code: CloseCode
   /// The reason of the peer's close frame; empty if there was none.

@@ -8,9 +8,9 @@ import XCTest
 
 #if canImport(CLibcurl)
   /// Tests of the outcome of a WebSocket whose server ends the connection abruptly.
-  final class CurlSocketEndingTests: XCTestCase {
-    private typealias Script = TestServer.SocketScript
-    private typealias End = Result<SocketClose, NetworkError>
+  final class CurlWebSocketEndingTests: XCTestCase {
+    private typealias Script = TestServer.WebSocketScript
+    private typealias End = Result<WebSocketClose, NetworkError>
 
     private let notes = Notes()
     private let statuses = Box<[Int]>([])
@@ -27,9 +27,9 @@ import XCTest
     private func connect(
       _ transport: CurlTransport, _ server: TestServer, timeouts: Request.Timeouts = .init(),
       flow: @escaping @Sendable () -> BodyFlow = { .continue }
-    ) -> any SocketControl {
+    ) -> any WebSocketControl {
       let (notes, statuses, end) = (notes, statuses, end)
-      let receiver = SocketReceiver(
+      let receiver = WebSocketReceiver(
         response: { response in statuses.update { $0.append(response.status) } },
         message: { message in
           notes.add(message.text ?? "\(message.byteCount) bytes")
@@ -129,7 +129,7 @@ import XCTest
     func testTheLoopServesAQueuedSocketOncePerTurn() throws {
       let loop = try XCTUnwrap(CurlWebSocketLoop(CurlTransport.Configuration()))
       let url = try XCTUnwrap(URL(string: "http://127.0.0.1/"))
-      let receiver = SocketReceiver(response: { _ in }, message: { _ in .continue }, closed: { _ in })
+      let receiver = WebSocketReceiver(response: { _ in }, message: { _ in .continue }, closed: { _ in })
       let socket = CurlWebSocket(Request(url: url), WebSocketOptions(), receiver, loop: loop)
       loop.serveNextTurn(socket)
       loop.serveNextTurn(socket)

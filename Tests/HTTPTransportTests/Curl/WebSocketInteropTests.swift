@@ -9,7 +9,7 @@
 
   /// Tests of WebSockets with third-party servers: PyPI's `websockets`, and nginx as a proxy in front of a loopback
   /// server.
-  final class SocketInteropTests: XCTestCase {
+  final class WebSocketInteropTests: XCTestCase {
     /// Starts the servers of `sockets.py`. The environment variable `PYTHON` names a Python that has `websockets`.
     private func server() throws -> HostileServer {
       let server = try HostileServer(
@@ -22,8 +22,8 @@
       Network(Backend(transport: try CurlTransport(configuration)))
     }
 
-    private func echo(_ messages: [SocketMessage], _ socket: WebSocket) async throws -> [SocketMessage] {
-      var received: [SocketMessage] = []
+    private func echo(_ messages: [WebSocketMessage], _ socket: WebSocket) async throws -> [WebSocketMessage] {
+      var received: [WebSocketMessage] = []
       var iterator = socket.messages.makeAsyncIterator()
       for message in messages {
         try await socket.send(message)
@@ -32,7 +32,7 @@
       return received
     }
 
-    private static let messages: [SocketMessage] = [
+    private static let messages: [WebSocketMessage] = [
       .text(""), .text("hello"), .text(String(repeating: "κόσμε ", count: 10_000)), .binary(Data()),
       .binary(Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* $0) })), .text("again"), .text("again"),
     ]

@@ -4,7 +4,7 @@ import XCTest
 @testable import HTTPTransport
 
 /// Tests of the state machine alone, with the cases of the Autobahn suite and invalid frames. The tests pass the time as a number.
-final class SocketProtocolTests: XCTestCase {
+final class WebSocketProtocolTests: XCTestCase {
   /// Feeds the bytes whole, and then one at a time, and asserts that the events are the same.
   private func events(
     _ bytes: [UInt8], _ options: WebSocketOptions = WebSocketOptions(), file: StaticString = #filePath,
@@ -18,7 +18,7 @@ final class SocketProtocolTests: XCTestCase {
   }
 
   private func run(_ pieces: [[UInt8]], _ options: WebSocketOptions) -> (events: [String], sent: [String]) {
-    var socket = SocketProtocol(options, at: 0)
+    var socket = WebSocketProtocol(options, at: 0)
     var events: [String] = []
     var sent: [UInt8] = []
     for piece in pieces {
@@ -29,7 +29,7 @@ final class SocketProtocolTests: XCTestCase {
     return (events, ClientFrames.texts(sent))
   }
 
-  static func text(_ event: SocketProtocol.Event) -> String {
+  static func text(_ event: WebSocketProtocol.Event) -> String {
     switch event {
     case .message(.text(let text)): "text \(text.utf8.count < 40 ? text : "\(text.utf8.count) bytes")"
     case .message(.binary(let data)): "binary \(data.count)"
@@ -179,7 +179,7 @@ final class SocketProtocolTests: XCTestCase {
   }
 
   func testAFloodOfPingsQueuesAtMostOnePong() {
-    var socket = SocketProtocol(WebSocketOptions(), at: 0)
+    var socket = WebSocketProtocol(WebSocketOptions(), at: 0)
     let ping = frame(9, [UInt8](repeating: 0x61, count: 125))
     for _ in 0..<5000 {
       ping.withUnsafeBytes { socket.feed($0, at: 0) }
@@ -195,7 +195,7 @@ final class SocketProtocolTests: XCTestCase {
   // MARK: Sending
 
   func testEveryClientFrameIsMaskedWithAnotherKey() {
-    var socket = SocketProtocol(WebSocketOptions(), at: 0)
+    var socket = WebSocketProtocol(WebSocketOptions(), at: 0)
     for count in [0, 1, 7, 8, 9, 63, 125, 126, 300, 65535, 65536, 100_001] {
       let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) })
       socket.send(.binary(data))
@@ -208,7 +208,7 @@ final class SocketProtocolTests: XCTestCase {
   }
 
   func testClosingSendsOneFrame_andDropsMessagesUntilTheServerCloses() {
-    var socket = SocketProtocol(WebSocketOptions(), at: 0)
+    var socket = WebSocketProtocol(WebSocketOptions(), at: 0)
     socket.send(.text("a"))
     socket.close(.goingAway, reason: "later", at: 0)
     socket.close(.normal, at: 0)
@@ -222,10 +222,10 @@ final class SocketProtocolTests: XCTestCase {
   }
 
   func testAReasonIsTruncatedBetweenCharacters_andAReservedCodeIsOmitted() {
-    var socket = SocketProtocol(WebSocketOptions(), at: 0)
+    var socket = WebSocketProtocol(WebSocketOptions(), at: 0)
     socket.close(.normal, reason: String(repeating: "é", count: 100), at: 0)
     XCTAssertEqual(ClientFrames.texts(socket.takeOutput()), ["close 1000 \(String(repeating: "é", count: 61))"])
-    socket = SocketProtocol(WebSocketOptions(), at: 0)
+    socket = WebSocketProtocol(WebSocketOptions(), at: 0)
     socket.close(.abnormal, reason: "x", at: 0)
     XCTAssertEqual(ClientFrames.texts(socket.takeOutput()), ["close "])
   }
@@ -235,7 +235,7 @@ final class SocketProtocolTests: XCTestCase {
   private let second: UInt64 = 1_000_000_000
 
   func testSilenceCausesAPing_andFurtherSilenceATimeout() {
-    var socket = SocketProtocol(WebSocketOptions(pingInterval: .seconds(30), pongTimeout: .seconds(15)), at: 0)
+    var socket = WebSocketProtocol(WebSocketOptions(pingInterval: .seconds(30), pongTimeout: .seconds(15)), at: 0)
     XCTAssertEqual(socket.deadline, 30 * second)
     XCTAssertNil(socket.expire(at: 29 * second))
     XCTAssertEqual(socket.takeOutput(), [])
@@ -251,7 +251,7 @@ final class SocketProtocolTests: XCTestCase {
   }
 
   func testAPauseByTheClientIsNotSilence() {
-    var socket = SocketProtocol(WebSocketOptions(pingInterval: .seconds(30), pongTimeout: .seconds(15)), at: 0)
+    var socket = WebSocketProtocol(WebSocketOptions(pingInterval: .seconds(30), pongTimeout: .seconds(15)), at: 0)
     XCTAssertNil(socket.expire(at: 30 * second, isPaused: true))
     XCTAssertNil(socket.expire(at: 45 * second, isPaused: true))
     XCTAssertTrue(socket.isOpen)
@@ -259,23 +259,23 @@ final class SocketProtocolTests: XCTestCase {
   }
 
   func testNilDisablesPingsAndTheirTimeLimit() {
-    var socket = SocketProtocol(WebSocketOptions(pingInterval: nil), at: 0)
+    var socket = WebSocketProtocol(WebSocketOptions(pingInterval: nil), at: 0)
     XCTAssertEqual(socket.deadline, .max)
-    socket = SocketProtocol(WebSocketOptions(pingInterval: .seconds(1), pongTimeout: nil), at: 0)
+    socket = WebSocketProtocol(WebSocketOptions(pingInterval: .seconds(1), pongTimeout: nil), at: 0)
     XCTAssertNil(socket.expire(at: second))
     XCTAssertEqual(socket.deadline, .max)
   }
 
   func testEnormousTimesDoNotOverflow() {
     let longest = Duration.seconds(Int64.max)
-    var socket = SocketProtocol(WebSocketOptions(pingInterval: longest, pongTimeout: longest), at: second)
+    var socket = WebSocketProtocol(WebSocketOptions(pingInterval: longest, pongTimeout: longest), at: second)
     XCTAssertEqual(socket.deadline, .max)
     XCTAssertNil(socket.expire(at: .max))
     XCTAssertEqual(socket.deadline, .max)
   }
 
   func testClosingWaitsAtMostFiveSecondsForTheServer() {
-    var socket = SocketProtocol(WebSocketOptions(), at: 0)
+    var socket = WebSocketProtocol(WebSocketOptions(), at: 0)
     socket.close(.normal, at: second)
     XCTAssertEqual(socket.deadline, 6 * second)
     XCTAssertEqual(socket.expire(at: 6 * second).map(Self.text), "closed 1006 ")

@@ -1,7 +1,7 @@
 import PortableFoundation
 
 /// The opening handshake of a WebSocket over HTTP/1.1 (RFC 6455 §4.1).
-struct SocketHandshake {
+struct WebSocketHandshake {
   private static let guid = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
   /// The header fields that the handshake sets.
   private static let ownFields = [
@@ -67,7 +67,7 @@ struct SocketHandshake {
   ///
   /// - Throws: A violation if the response does not accept a WebSocket, or selects something that the client did not
   ///   offer.
-  func check(_ headers: HTTPHeaders) throws(SocketFrame.Violation) -> Agreement {
+  func check(_ headers: HTTPHeaders) throws(WebSocketFrame.Violation) -> Agreement {
     guard headers.values(of: "Upgrade").contains(where: { $0.lowercased() == "websocket" }) else {
       throw .breaksProtocol("the 101 response has no header Upgrade: websocket")
     }
@@ -86,11 +86,11 @@ struct SocketHandshake {
     return try agreement(Self.items(headers.values(of: "Sec-WebSocket-Extensions"), ","))
   }
 
-  private func agreement(_ extensions: [String]) throws(SocketFrame.Violation) -> Agreement {
+  private func agreement(_ extensions: [String]) throws(WebSocketFrame.Violation) -> Agreement {
     guard let first = extensions.first else { return Agreement() }
     let parts = Self.items([first], ";")
     guard offersCompression, extensions.count == 1, parts.first?.lowercased() == "permessage-deflate" else {
-      throw SocketFrame.Violation(
+      throw WebSocketFrame.Violation(
         code: .missingExtension, reason: "the server selected the extension \(first), which was not offered")
     }
     var agreement = Agreement(compresses: true)
@@ -102,7 +102,7 @@ struct SocketHandshake {
       case "server_no_context_takeover" where pair.count == 1: continue
       case "server_max_window_bits" where pair.count == 2 && (8...15).contains(Int(digits: pair[1]) ?? 0): continue
       default:
-        throw SocketFrame.Violation(
+        throw WebSocketFrame.Violation(
           code: .missingExtension, reason: "the server selected the parameter \(part), which was not offered")
       }
     }

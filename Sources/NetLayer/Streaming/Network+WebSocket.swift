@@ -40,11 +40,11 @@ extension Network {
   /// Emits the socket that `call` opens at each subscription.
   func openSocket(_ call: CallContent, _ options: WebSocketOptions) -> Single<WebSocket> {
     response(to: call.overHTTP, as: .webSocket(options)).map { [reading] response in
-      guard let owner = response.context[SocketLink.Owner.self] else {
+      guard let owner = response.context[WebSocketLink.Owner.self] else {
         throw reading.report(Self.handshakeFailure(of: response))
       }
       var head = response
-      head.context[SocketLink.Owner.self] = nil
+      head.context[WebSocketLink.Owner.self] = nil
       return WebSocket(head, owner)
     }
   }

@@ -4,7 +4,7 @@
 
   /// The compression of permessage-deflate (RFC 7692), with zlib, which is loaded at run time. Used only on the
   /// socket's thread.
-  final class SocketDeflate: SocketCompressor {
+  final class WebSocketDeflate: WebSocketCompressor {
     /// Whether zlib is available.
     static var isAvailable: Bool { cdeflate_available() }
 
@@ -49,18 +49,18 @@
 
     func decompress(
       _ chunk: UnsafeRawBufferPointer, isLast: Bool, limit: Int, into message: inout [UInt8]
-    ) throws(SocketFrame.Violation) {
+    ) throws(WebSocketFrame.Violation) {
       try inflate(chunk, limit, &message)
       guard isLast else { return }
       let tail = Self.tail.withUnsafeBytes { bytes in
-        Result { () throws(SocketFrame.Violation) in try inflate(bytes, limit, &message) }
+        Result { () throws(WebSocketFrame.Violation) in try inflate(bytes, limit, &message) }
       }
       try tail.get()
     }
 
     private func inflate(
       _ bytes: UnsafeRawBufferPointer, _ limit: Int, _ message: inout [UInt8]
-    ) throws(SocketFrame.Violation) {
+    ) throws(WebSocketFrame.Violation) {
       var input = bytes
       var isFull = false
       while !input.isEmpty || isFull {
@@ -69,10 +69,10 @@
           message.append(contentsOf: chunk.prefix(step.produced))
           return step
         }
-        guard message.count <= limit else { throw SocketProtocol.tooLarge(limit) }
+        guard message.count <= limit else { throw WebSocketProtocol.tooLarge(limit) }
         isFull = step.produced == Self.chunkSize
         guard !step.is_broken, step.consumed > 0 || step.produced > 0 || input.isEmpty else {
-          throw SocketFrame.Violation(code: .invalidData, reason: "a compressed message is not valid deflate data")
+          throw WebSocketFrame.Violation(code: .invalidData, reason: "a compressed message is not valid deflate data")
         }
         input = UnsafeRawBufferPointer(rebasing: input[step.consumed...])
       }

@@ -5,7 +5,7 @@ import Streams
 ///
 /// A lost connection or a disposed subscription may still report on another thread; only reports of the current
 /// connection are used.
-final class SocketSessionState: Sendable {
+final class WebSocketSessionState: Sendable {
   enum Step: Sendable {
     case waiting
     case open(WebSocket)

@@ -5,14 +5,14 @@
   @testable import HTTPTransport
 
   /// Tests of permessage-deflate (RFC 7692): the client's compressor against itself and against invalid messages.
-  final class SocketDeflateTests: XCTestCase {
+  final class WebSocketDeflateTests: XCTestCase {
     override func setUpWithError() throws {
-      try XCTSkipUnless(SocketDeflate.isAvailable, "zlib is not installed")
+      try XCTSkipUnless(WebSocketDeflate.isAvailable, "zlib is not installed")
     }
 
     /// Decompresses the payload in parts, the last of which is marked as such.
     private func inflate(
-      _ payload: [UInt8], with deflate: SocketDeflate, limit: Int = 1 << 24, pieces size: Int = 1 << 20
+      _ payload: [UInt8], with deflate: WebSocketDeflate, limit: Int = 1 << 24, pieces size: Int = 1 << 20
     ) throws -> [UInt8] {
       var message: [UInt8] = []
       for start in stride(from: 0, to: Swift.max(1, payload.count), by: size) {
@@ -24,15 +24,15 @@
       return message
     }
 
-    private func compress(_ message: [UInt8], with deflate: SocketDeflate) throws -> [UInt8] {
+    private func compress(_ message: [UInt8], with deflate: WebSocketDeflate) throws -> [UInt8] {
       try XCTUnwrap(message.withUnsafeBytes { deflate.compress($0) })
     }
 
     func testMessagesOfAnySizeRoundTripWholeAndInParts() throws {
       for resets in [false, true] {
-        let sender = try XCTUnwrap(SocketDeflate(resets: resets))
-        let receiver = try XCTUnwrap(SocketDeflate(resets: false))
-        let byteByByte = try XCTUnwrap(SocketDeflate(resets: false))
+        let sender = try XCTUnwrap(WebSocketDeflate(resets: resets))
+        let receiver = try XCTUnwrap(WebSocketDeflate(resets: false))
+        let byteByByte = try XCTUnwrap(WebSocketDeflate(resets: false))
         var random = SystemRandomNumberGenerator()
         for count in [64, 1000, 16_383, 16_384, 16_385, 300_000] {
           for isRandom in [false, true] {
@@ -48,15 +48,15 @@
 
     func testAMessageRefersToThePreviousOne_unlessTheContextIsReset() throws {
       let message = Array((0..<300).flatMap { "key\($0 * 7919 % 1009),".utf8 })
-      let keeping = try XCTUnwrap(SocketDeflate(resets: false))
+      let keeping = try XCTUnwrap(WebSocketDeflate(resets: false))
       let first = try compress(message, with: keeping)
       XCTAssertLessThan(try compress(message, with: keeping).count, first.count / 4)
-      let resetting = try XCTUnwrap(SocketDeflate(resets: true))
+      let resetting = try XCTUnwrap(WebSocketDeflate(resets: true))
       XCTAssertEqual(try compress(message, with: resetting), try compress(message, with: resetting))
     }
 
     func testTheExamplesOfTheRFCAreDecompressed() throws {
-      let deflate = try XCTUnwrap(SocketDeflate(resets: false))
+      let deflate = try XCTUnwrap(WebSocketDeflate(resets: false))
       let hello: [UInt8] = [0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]
       XCTAssertEqual(try inflate(hello, with: deflate), Array("Hello".utf8))
       // Uses the window of the previous message (RFC 7692 §7.2.3.2).
@@ -69,30 +69,30 @@
     }
 
     func testADecompressionBombFailsAtTheLimit_andInvalidDeflateIsRejected() throws {
-      let sender = try XCTUnwrap(SocketDeflate(resets: true))
+      let sender = try XCTUnwrap(WebSocketDeflate(resets: true))
       let bomb = try compress([UInt8](repeating: 0, count: 20 << 20), with: sender)
-      let receiver = try XCTUnwrap(SocketDeflate(resets: false))
+      let receiver = try XCTUnwrap(WebSocketDeflate(resets: false))
       var message: [UInt8] = []
       XCTAssertThrowsError(
         try bomb.withUnsafeBytes { try receiver.decompress($0, isLast: true, limit: 100_000, into: &message) }
-      ) { XCTAssertEqual(($0 as? SocketFrame.Violation)?.code, .tooLarge) }
+      ) { XCTAssertEqual(($0 as? WebSocketFrame.Violation)?.code, .tooLarge) }
       XCTAssertLessThan(message.count, 150_000)
-      let other = try XCTUnwrap(SocketDeflate(resets: false))
+      let other = try XCTUnwrap(WebSocketDeflate(resets: false))
       XCTAssertThrowsError(try inflate([0x07, 0xFF, 0xFF], with: other)) {
-        XCTAssertEqual(($0 as? SocketFrame.Violation)?.code, .invalidData)
+        XCTAssertEqual(($0 as? WebSocketFrame.Violation)?.code, .invalidData)
       }
     }
 
     // MARK: With the state machine
 
     private func events(_ bytes: [UInt8]) throws -> [String] {
-      var socket = SocketProtocol(
+      var socket = WebSocketProtocol(
         WebSocketOptions(maxMessageSize: 1000, compression: true),
-        compressor: try XCTUnwrap(SocketDeflate(resets: false)),
+        compressor: try XCTUnwrap(WebSocketDeflate(resets: false)),
         at: 0)
       bytes.withUnsafeBytes { socket.feed($0, at: 0) }
       var events: [String] = []
-      while let event = socket.next() { events.append(SocketProtocolTests.text(event)) }
+      while let event = socket.next() { events.append(WebSocketProtocolTests.text(event)) }
       return events
     }
 
@@ -111,7 +111,7 @@
     }
 
     func testACompressedTextMustBeUTF8AndWithinTheLimit() throws {
-      let sender = try XCTUnwrap(SocketDeflate(resets: true))
+      let sender = try XCTUnwrap(WebSocketDeflate(resets: true))
       let invalid = try compress([0x61, 0xFF, 0x62] + [UInt8](repeating: 0x61, count: 80), with: sender)
       XCTAssertEqual(try events(frame(1, invalid, reserved: 4)), ["failed 1007"])
       let large = try compress([UInt8](repeating: 0x61, count: 1001), with: sender)
@@ -121,14 +121,14 @@
     }
 
     func testMessagesOfAtLeast64BytesAreCompressed() throws {
-      var socket = SocketProtocol(
-        WebSocketOptions(compression: true), compressor: try XCTUnwrap(SocketDeflate(resets: false)), at: 0)
+      var socket = WebSocketProtocol(
+        WebSocketOptions(compression: true), compressor: try XCTUnwrap(WebSocketDeflate(resets: false)), at: 0)
       socket.send(.text(String(repeating: "a", count: 63)))
       socket.send(.text(String(repeating: "a", count: 64)))
       socket.close(.normal, reason: String(repeating: "b", count: 100), at: 0)
       let frames = ClientFrames.all(socket.takeOutput())
       XCTAssertEqual(frames.map(\.isCompressed), [false, true, false])
-      let receiver = try XCTUnwrap(SocketDeflate(resets: false))
+      let receiver = try XCTUnwrap(WebSocketDeflate(resets: false))
       XCTAssertEqual(try inflate(frames[1].payload, with: receiver), [UInt8](repeating: 0x61, count: 64))
     }
   }

@@ -8,7 +8,7 @@ import TestSupport
 import XCTest
 
 /// Models as messages, written and read with the backend's encoder and decoder.
-final class SocketJSONTests: XCTestCase {
+final class WebSocketJSONTests: XCTestCase {
   private struct Move: Codable, Equatable {
     var playerName: String
     var time = Date(timeIntervalSince1970: 0)
@@ -16,7 +16,7 @@ final class SocketJSONTests: XCTestCase {
 
   private static let text = #"{"player_name":"white","time":"1970-01-01T00:00:00Z"}"#
 
-  private func network(_ script: StubTransport.SocketScript, onError: Notes = Notes()) -> Network {
+  private func network(_ script: StubTransport.WebSocketScript, onError: Notes = Notes()) -> Network {
     Network(
       Backend(
         baseURL: URL(string: "http://h/"), coding: .snakeCaseISO8601,
@@ -25,7 +25,7 @@ final class SocketJSONTests: XCTestCase {
 
   func testModelsAreWrittenAndReadWithTheConventionsOfTheBackend() async throws {
     let sent = Notes()
-    let echo = StubTransport.SocketScript { message in
+    let echo = StubTransport.WebSocketScript { message in
       sent.add(message.text ?? "binary")
       return [.message(message), .message(.binary(message.data)), .close(.normal)]
     }
@@ -55,7 +55,7 @@ final class SocketJSONTests: XCTestCase {
 
   func testAValueThatCannotBeEncodedIsNotSent() async throws {
     let sent = Notes()
-    let script = StubTransport.SocketScript { message in
+    let script = StubTransport.WebSocketScript { message in
       sent.add(message.text ?? "")
       return [.close(.normal)]
     }
@@ -76,7 +76,7 @@ final class SocketJSONTests: XCTestCase {
 
   func testAnAwaitedSendOfASessionIsSentWhenTheSocketIsOpen_andWithdrawnWhenItsTaskIsCancelled() async throws {
     let received = Notes()
-    let script = StubTransport.SocketScript { message in
+    let script = StubTransport.WebSocketScript { message in
       received.add(message.text ?? "")
       return message.text == "last" ? [.close(.normal)] : []
     }
@@ -101,7 +101,7 @@ final class SocketJSONTests: XCTestCase {
 
   func testASessionSendsAndReadsModels() async throws {
     let errors = Notes()
-    let script = StubTransport.SocketScript { message in
+    let script = StubTransport.WebSocketScript { message in
       [.message(message.text == Self.text ? message : .text("1"))]
     }
     let session = network(script, onError: errors).webSocket(.get("/game"), reconnect: RetryPolicy(attempts: 10)) {

@@ -5,7 +5,7 @@ import XCTest
 @testable import HTTPTransport
 
 /// Tests of the WebSocket handshake: the request that is sent, and the responses that are accepted.
-final class SocketHandshakeTests: XCTestCase {
+final class WebSocketHandshakeTests: XCTestCase {
   func testSHA1MatchesTheVectorsOfItsStandard() {
     func hex(_ text: String) -> String { Data(SHA1.hash(Array(text.utf8))).hex }
     XCTAssertEqual(hex("abc"), "a9993e364706816aba3e25717850c26c9cd0d89d")
@@ -19,7 +19,7 @@ final class SocketHandshakeTests: XCTestCase {
     -> [String]
   {
     let request = Request(url: try XCTUnwrap(URL(string: url)), headers: headers)
-    let bytes = SocketHandshake(options, offersCompression: options.compression).head(of: request, cookies: "a=1")
+    let bytes = WebSocketHandshake(options, offersCompression: options.compression).head(of: request, cookies: "a=1")
     return String(decoding: bytes, as: UTF8.self).components(separatedBy: "\r\n")
   }
 
@@ -43,7 +43,7 @@ final class SocketHandshakeTests: XCTestCase {
     XCTAssertTrue(try head("http://[fe80::1%25eth0]:81/").contains("Host: [fe80::1]:81"))
     for zone in ["%0d%0aX%3a1", "%0d%0a%0d%0a", "%00", "%09", "a%0a", "%2561", ""] {
       let url = try XCTUnwrap(URL(string: "http://[::1%25\(zone)]:81/"))
-      let problem = try XCTUnwrap(SocketHandshake.problem(of: Request(url: url), WebSocketOptions()), zone)
+      let problem = try XCTUnwrap(WebSocketHandshake.problem(of: Request(url: url), WebSocketOptions()), zone)
       XCTAssertEqual(problem.kind, .invalidRequest)
       XCTAssertFalse(problem.reason.utf8.contains { $0 < 0x20 }, problem.reason.debugDescription)
       XCTAssertFalse(url.hostAndPort.utf8.contains { $0 < 0x20 }, url.hostAndPort.debugDescription)
@@ -51,19 +51,19 @@ final class SocketHandshakeTests: XCTestCase {
   }
 
   func testEachKeyIsUniqueAndHas16Bytes() {
-    let keys = Set((0..<100).map { _ in SocketHandshake(WebSocketOptions(), offersCompression: false).key })
+    let keys = Set((0..<100).map { _ in WebSocketHandshake(WebSocketOptions(), offersCompression: false).key })
     XCTAssertEqual(keys.count, 100)
     XCTAssertEqual(Data(base64Encoded: keys.first ?? "")?.count, 16)
   }
 
   private func agreement(
     _ fields: [(String, String)], _ options: WebSocketOptions = .init(), accept: String? = nil
-  ) -> Result<SocketHandshake.Agreement, SocketFrame.Violation> {
-    let handshake = SocketHandshake(options, offersCompression: options.compression)
+  ) -> Result<WebSocketHandshake.Agreement, WebSocketFrame.Violation> {
+    let handshake = WebSocketHandshake(options, offersCompression: options.compression)
     var headers = HTTPHeaders()
     for (name, value) in fields { headers.append(name, value) }
     headers.append("Sec-WebSocket-Accept", accept ?? handshake.accept)
-    return Result { () throws(SocketFrame.Violation) in try handshake.check(headers) }
+    return Result { () throws(WebSocketFrame.Violation) in try handshake.check(headers) }
   }
 
   func testAResponseMustBeAWebSocketUpgradeWithTheCorrectKey() {
@@ -90,7 +90,7 @@ final class SocketHandshakeTests: XCTestCase {
     XCTAssertNoThrow(try agreement(good + [("Sec-WebSocket-Protocol", "b")], options).get())
     XCTAssertThrowsError(try agreement(good + [("Sec-WebSocket-Protocol", "c")], options).get())
     XCTAssertThrowsError(try agreement(good + [("Sec-WebSocket-Protocol", "a, b")], options).get())
-    func deflate(_ value: String) -> SocketHandshake.Agreement? {
+    func deflate(_ value: String) -> WebSocketHandshake.Agreement? {
       try? agreement(good + [("Sec-WebSocket-Extensions", value)], options).get()
     }
     XCTAssertEqual(deflate("permessage-deflate"), .init(compresses: true))
@@ -107,7 +107,7 @@ final class SocketHandshakeTests: XCTestCase {
   func testFieldsOfTheHandshakeAndOtherMethodsThanGETAreRejected() throws {
     let url = try XCTUnwrap(URL(string: "http://h/"))
     func problem(_ request: Request, _ options: WebSocketOptions = .init()) -> String? {
-      let problem = SocketHandshake.problem(of: request, options)
+      let problem = WebSocketHandshake.problem(of: request, options)
       if let problem { XCTAssertEqual(problem.kind, .invalidRequest) }
       return problem?.reason
     }
@@ -132,7 +132,7 @@ final class SocketHandshakeTests: XCTestCase {
 
   private func read(_ text: String) -> String {
     func run(_ pieces: [[UInt8]]) -> String {
-      var opening = SocketOpening()
+      var opening = WebSocketOpening()
       do {
         for piece in pieces {
           piece.withUnsafeBytes { opening.feed($0) }
@@ -180,7 +180,7 @@ final class SocketHandshakeTests: XCTestCase {
   }
 
   func testInformationalHeadsCountTowardTheHeadSizeLimit() throws {
-    var opening = SocketOpening()
+    var opening = WebSocketOpening()
     XCTAssertThrowsError(
       try {
         for _ in 0..<5000 {
@@ -191,7 +191,7 @@ final class SocketHandshakeTests: XCTestCase {
   }
 
   func testManyTinyChunksUseOnlyTheMemoryOfTheirBytes() throws {
-    var opening = SocketOpening()
+    var opening = WebSocketOpening()
     Array("HTTP/1.1 500 S\r\nTransfer-Encoding: chunked\r\n\r\n".utf8).withUnsafeBytes { opening.feed($0) }
     _ = try opening.next()
     let count = 200_000
@@ -214,7 +214,7 @@ final class SocketHandshakeTests: XCTestCase {
   }
 
   func testAnEndlessHeadAndAnEndlessBodyFailAtTheirLimits() throws {
-    var opening = SocketOpening()
+    var opening = WebSocketOpening()
     let line = Array("X: \(String(repeating: "x", count: 1000))\r\n".utf8)
     Array("HTTP/1.1 101 S\r\n".utf8).withUnsafeBytes { opening.feed($0) }
     XCTAssertThrowsError(
@@ -225,7 +225,7 @@ final class SocketHandshakeTests: XCTestCase {
         }
       }())
     for head in ["Content-Length: 99999999999\r\n", "", "Transfer-Encoding: chunked\r\n"] {
-      opening = SocketOpening()
+      opening = WebSocketOpening()
       Array("HTTP/1.1 500 S\r\n\(head)\r\n".utf8).withUnsafeBytes { opening.feed($0) }
       let chunk = Array("3e8\r\n\(String(repeating: "x", count: 1000))\r\n".utf8)
       var size: Int?
@@ -233,7 +233,7 @@ final class SocketHandshakeTests: XCTestCase {
         chunk.withUnsafeBytes { opening.feed($0) }
         if case .response(_, _, let body) = try opening.next() { size = body.count }
       }
-      XCTAssertEqual(size, SocketOpening.maxBody, head)
+      XCTAssertEqual(size, WebSocketOpening.maxBody, head)
     }
   }
 }

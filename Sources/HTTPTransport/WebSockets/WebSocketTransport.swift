@@ -2,7 +2,7 @@ import PortableFoundation
 import Streams
 
 /// A transport that also opens WebSockets (RFC 6455).
-public protocol SocketTransport: Transport {
+public protocol WebSocketTransport: Transport {
   /// Opens a WebSocket at the URL of `request`, a GET without a body. Use `http` for `ws`, and `https` for `wss`.
   ///
   /// The transport calls the closures of `receiver` on one of its threads, one call at a time. They must not block:
@@ -18,22 +18,22 @@ public protocol SocketTransport: Transport {
   ///
   /// - Returns: A control of the socket. Disposing it closes the socket without waiting for the server; `closed` then
   ///   receives an error of kind `cancelled`.
-  func connect(_ request: Request, options: WebSocketOptions, receiver: SocketReceiver) -> any SocketControl
+  func connect(_ request: Request, options: WebSocketOptions, receiver: WebSocketReceiver) -> any WebSocketControl
 }
 
 /// The closures that receive the events of a WebSocket.
-public struct SocketReceiver: Sendable {
+public struct WebSocketReceiver: Sendable {
   /// The closure that receives the response to the opening request.
   public let response: @Sendable (Response) -> Void
   /// The closure that receives each message.
-  public let message: @Sendable (SocketMessage) -> BodyFlow
+  public let message: @Sendable (WebSocketMessage) -> BodyFlow
   /// The closure that receives the result when the socket is closed.
-  public let closed: @Sendable (Result<SocketClose, NetworkError>) -> Void
+  public let closed: @Sendable (Result<WebSocketClose, NetworkError>) -> Void
 
   /// Creates a receiver from its closures.
   public init(
-    response: @escaping @Sendable (Response) -> Void, message: @escaping @Sendable (SocketMessage) -> BodyFlow,
-    closed: @escaping @Sendable (Result<SocketClose, NetworkError>) -> Void
+    response: @escaping @Sendable (Response) -> Void, message: @escaping @Sendable (WebSocketMessage) -> BodyFlow,
+    closed: @escaping @Sendable (Result<WebSocketClose, NetworkError>) -> Void
   ) {
     self.response = response
     self.message = message
@@ -42,13 +42,13 @@ public struct SocketReceiver: Sendable {
 }
 
 /// A control of a WebSocket. Every method may be called from any thread.
-public protocol SocketControl: StreamControl {
+public protocol WebSocketControl: StreamControl {
   /// Sends `message`, in the order of the calls.
   ///
   /// The transport calls `completion` once, on one of its threads: with `nil` when the system has accepted the whole
   /// message, or with an error if the message was not or may not have been sent. A sender that waits for `completion`
   /// applies the server's backpressure.
-  func send(_ message: SocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void)
+  func send(_ message: WebSocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void)
 
   /// Sends a close frame after all earlier messages, and waits up to 5 s for the server's close frame. Messages that
   /// arrive meanwhile are dropped.
@@ -59,7 +59,7 @@ public protocol SocketControl: StreamControl {
 
 extension NetworkError {
   /// Returns the error of a socket that was closed with `close`; `nil` for a normal close.
-  package static func closing(_ close: SocketClose, of request: Request?) -> NetworkError? {
+  package static func closing(_ close: WebSocketClose, of request: Request?) -> NetworkError? {
     guard close.code != .normal, close.code != .noCode else { return nil }
     let place = request?.url.hostAndPort ?? "the server"
     let words = close.reason.isEmpty ? "" : ": \(close.reason.debugDescription)"

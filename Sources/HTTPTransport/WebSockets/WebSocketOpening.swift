@@ -1,7 +1,7 @@
 import PortableFoundation
 
 /// A parser for the response to an opening request. It reads the body unless the status is 101.
-struct SocketOpening {
+struct WebSocketOpening {
   enum Step {
     case needsInput
     /// The socket is open; `rest` has the bytes after the head.

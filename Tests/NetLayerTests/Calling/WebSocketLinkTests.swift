@@ -8,12 +8,12 @@ import XCTest
 @testable import NetLayer
 
 /// Senders of a socket and the bytes that its transport has not written yet.
-final class SocketLinkTests: XCTestCase {
+final class WebSocketLinkTests: XCTestCase {
   /// A transport that writes a message when the test says so.
-  private final class SlowControl: SocketControl {
+  private final class SlowControl: WebSocketControl {
     let waiting = Box<[@Sendable (NetworkError?) -> Void]>([])
 
-    func send(_ message: SocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void) {
+    func send(_ message: WebSocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void) {
       waiting.update { $0.append(completion) }
     }
     func write(_ error: NetworkError? = nil) {
@@ -26,13 +26,13 @@ final class SocketLinkTests: XCTestCase {
     func dispose() {}
   }
 
-  private func attached() -> (SocketLink, SlowControl) {
-    let (link, control) = (SocketLink(ImmediateScheduler.instance), SlowControl())
+  private func attached() -> (WebSocketLink, SlowControl) {
+    let (link, control) = (WebSocketLink(ImmediateScheduler.instance), SlowControl())
     link.messages.attach(control)
     return (link, control)
   }
 
-  private static let kilobyte = SocketMessage.binary(Data(count: 1 << 10))
+  private static let kilobyte = WebSocketMessage.binary(Data(count: 1 << 10))
 
   func testSendersWaitWhile64KBAreUnwritten() {
     for isTask in [true, false] {
@@ -56,23 +56,23 @@ final class SocketLinkTests: XCTestCase {
     let (link, control) = attached()
     let errors = Box<[NetworkError?]>([])
     link.send(.binary(Data(count: 1 << 20))) { error in errors.update { $0.append(error) } }
-    link.messages.end(with: .success(SocketClose(code: CloseCode(4003))))
+    link.messages.end(with: .success(WebSocketClose(code: CloseCode(4003))))
     control.write(NetworkError(kind: .connection, reason: "not open"))
     XCTAssertEqual(errors.value.map { $0?.kind }, [.closed])
     XCTAssertEqual(errors.value.map { $0?.code }, [4003])
   }
 
   /// A transport that opens, and possibly closes, the socket before `connect` returns.
-  private struct EarlyTransport: SocketTransport {
+  private struct EarlyTransport: WebSocketTransport {
     let control: SlowControl
-    let end: Result<SocketClose, NetworkError>?
+    let end: Result<WebSocketClose, NetworkError>?
 
     func send(
       _ request: Request, progress: ProgressHandler?,
       completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
     ) -> any Disposable { Disposables.create() }
 
-    func connect(_ request: Request, options: WebSocketOptions, receiver: SocketReceiver) -> any SocketControl {
+    func connect(_ request: Request, options: WebSocketOptions, receiver: WebSocketReceiver) -> any WebSocketControl {
       receiver.response(Response(request: request, status: 101))
       _ = receiver.message(.text("first"))
       if let end { receiver.closed(end) }
@@ -98,7 +98,9 @@ final class SocketLinkTests: XCTestCase {
   }
 
   func testSocketThatEndsBeforeTheTransportHasReturnedItsControlDeliversItsMessagesAndTheEnd() async throws {
-    for end in [Result.success(SocketClose(code: .normal)), .failure(NetworkError(kind: .connection, reason: "lost"))] {
+    for end in [
+      Result.success(WebSocketClose(code: .normal)), .failure(NetworkError(kind: .connection, reason: "lost")),
+    ] {
       let network = Network(
         Backend(
           baseURL: URL(string: "http://h"), transport: EarlyTransport(control: SlowControl(), end: end),

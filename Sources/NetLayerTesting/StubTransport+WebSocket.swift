@@ -9,11 +9,11 @@ extension StubTransport {
   ///   .init(.get, "/chat", .socket(.init([.message(.text("hi"), after: .seconds(1))]) { [.message($0)] }))
   /// ])
   /// ```
-  public struct SocketScript: Sendable {
+  public struct WebSocketScript: Sendable {
     /// A step of the server.
     public enum Step: Sendable {
       /// Sends a message, `after` that time since the previous step.
-      case message(SocketMessage, after: Duration = .zero)
+      case message(WebSocketMessage, after: Duration = .zero)
       /// Closes the socket.
       case close(CloseCode, reason: String = "", after: Duration = .zero)
       /// Breaks the connection, so that the socket fails with an error of this kind.
@@ -27,11 +27,11 @@ extension StubTransport {
     }
 
     let steps: [Step]
-    let reply: @Sendable (SocketMessage) -> [Step]
+    let reply: @Sendable (WebSocketMessage) -> [Step]
 
     /// Creates a script of `steps`. After them, the socket plays the steps that `reply` returns for each message from
     /// the client. `reply` is called on the transport's scheduler. The socket stays open after the last step.
-    public init(_ steps: [Step] = [], reply: @escaping @Sendable (SocketMessage) -> [Step] = { _ in [] }) {
+    public init(_ steps: [Step] = [], reply: @escaping @Sendable (WebSocketMessage) -> [Step] = { _ in [] }) {
       (self.steps, self.reply) = (steps, reply)
     }
   }
@@ -40,7 +40,7 @@ extension StubTransport {
 extension StubTransport.StubbedResponse {
   /// Returns a WebSocket that plays `script`. It opens after `delay`, with `headers` in the response.
   public static func socket(
-    _ script: StubTransport.SocketScript, headers: HTTPHeaders = [:], after delay: Duration = .zero
+    _ script: StubTransport.WebSocketScript, headers: HTTPHeaders = [:], after delay: Duration = .zero
   ) -> StubTransport.StubbedResponse {
     var stubbed = response(status: 101, headers: headers, after: delay)
     stubbed.socket = script
@@ -48,13 +48,13 @@ extension StubTransport.StubbedResponse {
   }
 }
 
-/// A stubbed socket. Everything except the methods of `SocketControl` runs on the scheduler.
-final class StubSocket: SocketControl {
+/// A stubbed socket. Everything except the methods of `WebSocketControl` runs on the scheduler.
+final class StubWebSocket: WebSocketControl {
   private struct State {
-    var receiver: SocketReceiver?
-    var script: StubTransport.SocketScript?
+    var receiver: WebSocketReceiver?
+    var script: StubTransport.WebSocketScript?
     /// The steps that are due while the client is paused.
-    var due: ArraySlice<StubTransport.SocketScript.Step> = []
+    var due: ArraySlice<StubTransport.WebSocketScript.Step> = []
   }
 
   let beginning = SingleAssignmentDisposable()
@@ -65,14 +65,14 @@ final class StubSocket: SocketControl {
   private let gate = FlowGate()
   private let timers = CompositeDisposable()
 
-  init(_ request: Request, on scheduler: any SchedulerType, _ receiver: SocketReceiver) {
+  init(_ request: Request, on scheduler: any SchedulerType, _ receiver: WebSocketReceiver) {
     (self.request, self.scheduler) = (request, scheduler)
     state = Locked(State(receiver: receiver))
   }
 
   // MARK: Any thread
 
-  func send(_ message: SocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void) {
+  func send(_ message: WebSocketMessage, completion: @escaping @Sendable (NetworkError?) -> Void) {
     _ = scheduler.schedule { [self] in
       guard let script = state.withLock({ $0.receiver == nil ? nil : $0.script }) else {
         return completion(
@@ -85,7 +85,7 @@ final class StubSocket: SocketControl {
   }
 
   func close(_ code: CloseCode, reason: String) {
-    _ = scheduler.schedule { [self] in finish(.success(SocketClose(code: code, reason: reason))) }
+    _ = scheduler.schedule { [self] in finish(.success(WebSocketClose(code: code, reason: reason))) }
   }
 
   func resume() {
@@ -129,7 +129,7 @@ final class StubSocket: SocketControl {
   }
 
   /// Schedules the steps one after another.
-  private func run(_ steps: ArraySlice<StubTransport.SocketScript.Step>) {
+  private func run(_ steps: ArraySlice<StubTransport.WebSocketScript.Step>) {
     guard let step = steps.first else { return }
     after(step.delay) { [self] in
       state.withLock { if $0.receiver != nil { $0.due.append(step) } }
@@ -142,11 +142,11 @@ final class StubSocket: SocketControl {
     while !gate.isPaused, let step = state.withLock({ $0.due.popFirst() }) { perform(step) }
   }
 
-  private func perform(_ step: StubTransport.SocketScript.Step) {
+  private func perform(_ step: StubTransport.WebSocketScript.Step) {
     guard let receiver = state.withLock({ $0.receiver }) else { return }
     switch step {
     case .message(let message, _): _ = gate.deliver(message, to: receiver.message)
-    case .close(let code, let reason, _): finish(.success(SocketClose(code: code, reason: reason)))
+    case .close(let code, let reason, _): finish(.success(WebSocketClose(code: code, reason: reason)))
     case .failure(let kind, _):
       finish(.failure(NetworkError(kind: kind, reason: "stubbed failure", request: request)))
     }
@@ -160,7 +160,7 @@ final class StubSocket: SocketControl {
     }
   }
 
-  private func finish(_ result: Result<SocketClose, NetworkError>) {
+  private func finish(_ result: Result<WebSocketClose, NetworkError>) {
     let receiver = state.withLock { state in
       defer { (state.script, state.due) = (nil, []) }
       return state.receiver.take()

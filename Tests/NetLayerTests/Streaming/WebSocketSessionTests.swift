@@ -9,8 +9,8 @@ import XCTest
 @testable import NetLayer
 
 /// Sessions of WebSockets, in virtual time; one unit is a millisecond.
-final class SocketSessionTests: XCTestCase {
-  private typealias Script = StubTransport.SocketScript
+final class WebSocketSessionTests: XCTestCase {
+  private typealias Script = StubTransport.WebSocketScript
 
   private func policy(_ virtual: VirtualNetwork, attempts: Int = 10) -> RetryPolicy {
     RetryPolicy(
@@ -175,7 +175,7 @@ final class SocketSessionTests: XCTestCase {
     )
     virtual.scheduler.advanceBy(1000)
     let socket = try XCTUnwrap(opened.value)
-    let (state, steps) = (SocketSessionState(), Notes())
+    let (state, steps) = (WebSocketSessionState(), Notes())
     func now() -> String? {
       _ = state.steps.take(1).subscribe(onNext: { step in
         switch step {

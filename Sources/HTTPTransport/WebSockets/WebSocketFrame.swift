@@ -1,5 +1,5 @@
 /// The frames of RFC 6455 §5.2: parsing headers, serialization and masking.
-enum SocketFrame {
+enum WebSocketFrame {
   enum Opcode: UInt8 {
     case continuation = 0
     case text = 1

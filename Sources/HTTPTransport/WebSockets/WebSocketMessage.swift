@@ -1,7 +1,7 @@
 import PortableFoundation
 
 /// A complete message of a WebSocket (RFC 6455 §5.6), assembled from its fragments.
-public enum SocketMessage: Sendable, Hashable {
+public enum WebSocketMessage: Sendable, Hashable {
   /// Text, which is UTF-8 on the wire.
   case text(String)
   /// Bytes.

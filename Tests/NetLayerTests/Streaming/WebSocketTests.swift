@@ -7,7 +7,7 @@ import TestSupport
 import XCTest
 
 /// WebSockets through the whole layer, with the default transport and a loopback server.
-final class SocketTests: XCTestCase {
+final class WebSocketTests: XCTestCase {
   private func network(
     _ server: TestServer, interceptors: [any Interceptor] = [], timeouts: Request.Timeouts = Request.Timeouts()
   ) -> Network {
@@ -17,7 +17,7 @@ final class SocketTests: XCTestCase {
   func testEchoServerReturnsMessagesInOrder() async throws {
     let server = try TestServer { _ in .socket(.echo) }
     let received = try await network(server).withWebSocket(.get("/chat")) { socket in
-      var received: [SocketMessage] = []
+      var received: [WebSocketMessage] = []
       try await socket.send("hello")
       try await socket.send(.binary(Data([0, 255, 1])))
       try await socket.send("")
@@ -39,7 +39,7 @@ final class SocketTests: XCTestCase {
   func testBufferedMessagesAndThoseThatWaitKeepTheirOrderAndGoBeforeTheClose() async throws {
     let sizes = (0..<5000).map { $0 % 500 == 499 ? 100_000 : $0 % 200 }
     let received = Box<[Int]>([])
-    let script = TestServer.SocketScript(onMessage: { message in
+    let script = TestServer.WebSocketScript(onMessage: { message in
       if case .binary(let bytes) = message { received.update { $0.append(bytes.count) } }
       return []
     })
@@ -52,7 +52,7 @@ final class SocketTests: XCTestCase {
 
   func testLeavingTheScopeClosesWith1000AndAnErrorLeavesImmediately() async throws {
     let codes = Box<[[UInt8]]>([])
-    let script = TestServer.SocketScript(onControl: { opcode, payload in
+    let script = TestServer.WebSocketScript(onControl: { opcode, payload in
       if opcode == 8 { codes.update { $0.append(payload) } }
       return nil
     })
@@ -91,7 +91,7 @@ final class SocketTests: XCTestCase {
   }
 
   func testTheServersCloseIsKnown_andIsAbnormalIfItDidNotRespond() async throws {
-    func close(_ script: TestServer.SocketScript) async throws -> SocketClose? {
+    func close(_ script: TestServer.WebSocketScript) async throws -> WebSocketClose? {
       let server = try TestServer { _ in .socket(script) }
       return try await network(server).withWebSocket(.get("/")) { socket in
         XCTAssertNil(socket.serverClose)
@@ -101,9 +101,9 @@ final class SocketTests: XCTestCase {
       }
     }
     let answered = try await close(.echo)
-    XCTAssertEqual(answered, SocketClose(code: .normal))
+    XCTAssertEqual(answered, WebSocketClose(code: .normal))
     let lost = try await close(.init(onControl: { opcode, _ in opcode == 8 ? [.reset] : nil }))
-    XCTAssertEqual(lost, SocketClose(code: .abnormal))
+    XCTAssertEqual(lost, WebSocketClose(code: .abnormal))
   }
 
   func testCancelledTaskStopsReadingAndOpening() async throws {
@@ -212,7 +212,7 @@ final class SocketTests: XCTestCase {
   }
 
   func testSlowSubscriberPausesTheServer() async throws {
-    let message = TestServer.SocketScript.Action.binary([UInt8](repeating: 1, count: 10_000))
+    let message = TestServer.WebSocketScript.Action.binary([UInt8](repeating: 1, count: 10_000))
     let server = try TestServer { _ in
       .socket(.init(onOpen: Array(repeating: message, count: 2000) + [.close(1000, "")]))
     }

@@ -8,21 +8,21 @@ import XCTest
 
 #if canImport(CLibcurl)
   /// Tests of WebSockets over libcurl's connections, against a scripted server.
-  final class CurlSocketTests: XCTestCase {
-    private typealias Script = TestServer.SocketScript
+  final class CurlWebSocketTests: XCTestCase {
+    private typealias Script = TestServer.WebSocketScript
 
     /// A record of the events of one socket, which tests wait for.
     private final class Listener: Sendable {
       let notes = Notes()
       let responses = Box<[Response]>([])
-      let end = Box<Result<SocketClose, NetworkError>?>(nil)
+      let end = Box<Result<WebSocketClose, NetworkError>?>(nil)
       let flow: @Sendable (Int) -> BodyFlow
       let count = Counter()
 
       init(flow: @escaping @Sendable (Int) -> BodyFlow = { _ in .continue }) { self.flow = flow }
 
-      var receiver: SocketReceiver {
-        SocketReceiver(
+      var receiver: WebSocketReceiver {
+        WebSocketReceiver(
           response: { response in self.responses.update { $0.append(response) } },
           message: { message in
             self.notes.add(message.text ?? "\(message.byteCount) bytes")
@@ -35,13 +35,13 @@ import XCTest
       }
 
       var error: NetworkError? { if case .failure(let error)? = end.value { error } else { nil } }
-      var close: SocketClose? { try? end.value?.get() }
+      var close: WebSocketClose? { try? end.value?.get() }
     }
 
     private func connect(
       _ transport: CurlTransport, _ server: TestServer, _ listener: Listener, _ options: WebSocketOptions = .init(),
       path: String = "/", timeouts: Request.Timeouts = .init(), configure: (inout Request) -> Void = { _ in }
-    ) -> any SocketControl {
+    ) -> any WebSocketControl {
       var request = Request(url: server.url(path), timeouts: timeouts)
       configure(&request)
       return transport.connect(request, options: options, receiver: listener.receiver)
@@ -49,7 +49,7 @@ import XCTest
 
     /// Opens a socket against `script` and waits until it has ended.
     private func end(
-      _ script: TestServer.SocketScript, _ options: WebSocketOptions = .init(),
+      _ script: TestServer.WebSocketScript, _ options: WebSocketOptions = .init(),
       timeouts: Request.Timeouts = .init(),
       file: StaticString = #filePath, line: UInt = #line
     ) throws -> Listener {
@@ -67,7 +67,7 @@ import XCTest
     func testTheServersCloseIsDeliveredAfterItsMessages() throws {
       let listener = try end(Script(onOpen: [.text("a"), .ping([1]), .binary([1, 2]), .close(4001, "bye")]))
       XCTAssertEqual(listener.notes.all, ["a", "2 bytes"])
-      XCTAssertEqual(listener.close, SocketClose(code: 4001, reason: "bye"))
+      XCTAssertEqual(listener.close, WebSocketClose(code: 4001, reason: "bye"))
       XCTAssertEqual(listener.responses.value.map(\.status), [101])
     }
 
@@ -225,7 +225,7 @@ import XCTest
       XCTAssertEqual(listener.notes.all, (0..<1000).map(String.init))
       control.close(.normal, reason: "done")
       until { listener.end.value != nil }
-      XCTAssertEqual(listener.close, SocketClose(code: .normal, reason: "done"))
+      XCTAssertEqual(listener.close, WebSocketClose(code: .normal, reason: "done"))
       let late = Box<NetworkError??>(nil)
       control.send(.text("late")) { late.value = .some($0) }
       until { late.value != nil }
@@ -342,7 +342,7 @@ import XCTest
       let control = connect(transport, server, listener)
       until { listener.count.value == 1 }
       control.close(.normal, reason: "")
-      until(2 * Double(SocketProtocol.closePatience) / 1e9) { listener.end.value != nil }
+      until(2 * Double(WebSocketProtocol.closePatience) / 1e9) { listener.end.value != nil }
       XCTAssertEqual(listener.close?.code, .abnormal)
     }
 

@@ -5,13 +5,13 @@ import PortableFoundation
 ///
 /// An announced length reserves no memory. Messages are parsed one at a time, so that a pause leaves the rest of the
 /// input unparsed.
-struct SocketProtocol {
+struct WebSocketProtocol {
   enum Event {
-    case message(SocketMessage)
+    case message(WebSocketMessage)
     /// The server's close frame has arrived, or the time limit for it has passed. No further event follows.
-    case closed(SocketClose)
+    case closed(WebSocketClose)
     /// The server has violated the protocol. No further event follows.
-    case failed(SocketFrame.Violation)
+    case failed(WebSocketFrame.Violation)
     /// The server has not responded to a ping. No further event follows.
     case unresponsive
   }
@@ -23,24 +23,24 @@ struct SocketProtocol {
   /// The minimum size of a message that is worth compressing.
   private static let compressionSize = 64
   /// The maximum number of bytes in the reason of a close frame (§5.5.1).
-  private static let maxReason = SocketFrame.maxControl - 2
+  private static let maxReason = WebSocketFrame.maxControl - 2
 
   private enum State { case open, closing, closed }
 
   private let options: WebSocketOptions
   private let pingInterval: UInt64
   private let pongTimeout: UInt64
-  private let compressor: (any SocketCompressor)?
+  private let compressor: (any WebSocketCompressor)?
   private var state = State.open
   private var random = SystemRandomNumberGenerator()
 
   private var input: [UInt8] = []
   private var start = 0
   /// The frame whose payload is being read, and the number of its missing bytes.
-  private var frame: SocketFrame.Head?
+  private var frame: WebSocketFrame.Head?
   private var missing = 0
   /// The opcode of the message whose fragments are being read.
-  private var kind: SocketFrame.Opcode?
+  private var kind: WebSocketFrame.Opcode?
   private var isCompressed = false
   private var message: [UInt8] = []
   private var check = UTF8Check()
@@ -51,7 +51,7 @@ struct SocketProtocol {
   private var pingSentAt: UInt64?
   private var closeSentAt: UInt64 = 0
 
-  init(_ options: WebSocketOptions, compressor: (any SocketCompressor)? = nil, at now: UInt64) {
+  init(_ options: WebSocketOptions, compressor: (any WebSocketCompressor)? = nil, at now: UInt64) {
     (self.options, self.compressor, lastInput) = (options, compressor, now)
     (pingInterval, pongTimeout) = (Deadline.span(options.pingInterval), Deadline.span(options.pongTimeout))
   }
@@ -65,7 +65,7 @@ struct SocketProtocol {
   // MARK: Sending
 
   /// Writes `message` to the output.
-  mutating func send(_ message: SocketMessage) {
+  mutating func send(_ message: WebSocketMessage) {
     guard isOpen else { return }
     switch message {
     case .text(var text): text.withUTF8 { write(.text, UnsafeRawBufferPointer($0)) }
@@ -91,14 +91,14 @@ struct SocketProtocol {
     return taken
   }
 
-  private mutating func write(_ opcode: SocketFrame.Opcode, _ payload: UnsafeRawBufferPointer) {
+  private mutating func write(_ opcode: WebSocketFrame.Opcode, _ payload: UnsafeRawBufferPointer) {
     let mask = UInt32(truncatingIfNeeded: random.next())
     if let compressor, !opcode.isControl, payload.count >= Self.compressionSize,
       let compressed = compressor.compress(payload)
     {
-      compressed.withUnsafeBytes { SocketFrame.append(opcode, $0, isCompressed: true, mask: mask, to: &output) }
+      compressed.withUnsafeBytes { WebSocketFrame.append(opcode, $0, isCompressed: true, mask: mask, to: &output) }
     } else {
-      SocketFrame.append(opcode, payload, mask: mask, to: &output)
+      WebSocketFrame.append(opcode, payload, mask: mask, to: &output)
     }
   }
 
@@ -133,7 +133,7 @@ struct SocketProtocol {
     guard now >= deadline else { return nil }
     if state == .closing {
       state = .closed
-      return .closed(SocketClose(code: .abnormal))
+      return .closed(WebSocketClose(code: .abnormal))
     }
     if pingSentAt == nil {
       pingSentAt = now
@@ -175,7 +175,7 @@ struct SocketProtocol {
         let wasOpen = isOpen
         if wasOpen { writeClose(error.code, error.reason) }
         end()
-        return wasOpen ? .failed(error) : .closed(SocketClose(code: .abnormal))
+        return wasOpen ? .failed(error) : .closed(WebSocketClose(code: .abnormal))
       }
     }
     return nil
@@ -187,7 +187,7 @@ struct SocketProtocol {
     case needsInput
   }
 
-  private mutating func step() throws(SocketFrame.Violation) -> Step {
+  private mutating func step() throws(WebSocketFrame.Violation) -> Step {
     guard let frame else {
       guard let head = try readHead() else { return .needsInput }
       if !head.opcode.isControl { try begin(head) }
@@ -213,11 +213,11 @@ struct SocketProtocol {
     return try finishMessage().map { .event(.message($0)) } ?? .goOn
   }
 
-  private func readHead() throws(SocketFrame.Violation) -> SocketFrame.Head? {
+  private func readHead() throws(WebSocketFrame.Violation) -> WebSocketFrame.Head? {
     // A `Result`, because `withUnsafeBytes` does not support typed errors.
     let read = input.withUnsafeBytes { bytes in
-      Result { () throws(SocketFrame.Violation) in
-        try SocketFrame.head(of: UnsafeRawBufferPointer(rebasing: bytes[start...]))
+      Result { () throws(WebSocketFrame.Violation) in
+        try WebSocketFrame.head(of: UnsafeRawBufferPointer(rebasing: bytes[start...]))
       }
     }
     guard let head = try read.get() else { return nil }
@@ -226,7 +226,7 @@ struct SocketProtocol {
   }
 
   /// Moves a chunk of a data frame's payload into the message.
-  private mutating func take(_ range: Range<Int>, isLast: Bool) throws(SocketFrame.Violation) {
+  private mutating func take(_ range: Range<Int>, isLast: Bool) throws(WebSocketFrame.Violation) {
     guard state == .open else { return }
     var (message, check) = ([UInt8](), self.check)
     swap(&message, &self.message)
@@ -236,7 +236,7 @@ struct SocketProtocol {
     }
     let (isText, isCompressed, limit) = (kind == .text, isCompressed, options.maxMessageSize)
     let taken = input.withUnsafeBytes { bytes in
-      Result { () throws(SocketFrame.Violation) in
+      Result { () throws(WebSocketFrame.Violation) in
         let piece = UnsafeRawBufferPointer(rebasing: bytes[range])
         if isCompressed {
           try compressor?.decompress(piece, isLast: isLast, limit: limit, into: &message)
@@ -250,7 +250,7 @@ struct SocketProtocol {
   }
 
   /// Checks the header of a data frame.
-  private mutating func begin(_ frame: SocketFrame.Head) throws(SocketFrame.Violation) {
+  private mutating func begin(_ frame: WebSocketFrame.Head) throws(WebSocketFrame.Violation) {
     if frame.opcode == .continuation {
       guard kind != nil else { throw .breaksProtocol("a continuation frame does not follow a fragmented message") }
       guard !frame.isCompressed else { throw .breaksProtocol("a continuation frame is marked as compressed") }
@@ -266,7 +266,7 @@ struct SocketProtocol {
     }
   }
 
-  private mutating func finishMessage() throws(SocketFrame.Violation) -> SocketMessage? {
+  private mutating func finishMessage() throws(WebSocketFrame.Violation) -> WebSocketMessage? {
     defer {
       kind = nil
       // Releases the buffer of a large message.
@@ -283,8 +283,8 @@ struct SocketProtocol {
   }
 
   private mutating func control(
-    _ opcode: SocketFrame.Opcode, _ payload: [UInt8]
-  ) throws(SocketFrame.Violation) -> Step {
+    _ opcode: WebSocketFrame.Opcode, _ payload: [UInt8]
+  ) throws(WebSocketFrame.Violation) -> Step {
     switch opcode {
     case .ping where isOpen:
       if output.count < Self.pongLimit { payload.withUnsafeBytes { write(.pong, $0) } } else { latestPing = payload }
@@ -298,17 +298,17 @@ struct SocketProtocol {
     }
   }
 
-  private static func close(_ payload: [UInt8]) throws(SocketFrame.Violation) -> SocketClose {
-    guard !payload.isEmpty else { return SocketClose(code: .noCode) }
+  private static func close(_ payload: [UInt8]) throws(WebSocketFrame.Violation) -> WebSocketClose {
+    guard !payload.isEmpty else { return WebSocketClose(code: .noCode) }
     guard payload.count >= 2 else { throw .breaksProtocol("a close frame has an incomplete code") }
     let code = CloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
     guard code.mayBeSent else { throw .breaksProtocol("a close frame has the invalid code \(code)") }
     var check = UTF8Check()
     let isText = payload.withUnsafeBytes { check.take(UnsafeRawBufferPointer(rebasing: $0[2...])) }
     guard isText, check.isComplete else {
-      throw SocketFrame.Violation(code: .invalidData, reason: "the reason in a close frame is not valid UTF-8")
+      throw WebSocketFrame.Violation(code: .invalidData, reason: "the reason in a close frame is not valid UTF-8")
     }
-    return SocketClose(code: code, reason: String(decoding: payload[2...], as: UTF8.self))
+    return WebSocketClose(code: code, reason: String(decoding: payload[2...], as: UTF8.self))
   }
 
   private mutating func end() {
@@ -323,15 +323,15 @@ struct SocketProtocol {
     start = 0
   }
 
-  static let invalidText = SocketFrame.Violation(code: .invalidData, reason: "a text message is not valid UTF-8")
+  static let invalidText = WebSocketFrame.Violation(code: .invalidData, reason: "a text message is not valid UTF-8")
 
-  static func tooLarge(_ limit: Int) -> SocketFrame.Violation {
-    SocketFrame.Violation(code: .tooLarge, reason: "a message is larger than \(limit) bytes")
+  static func tooLarge(_ limit: Int) -> WebSocketFrame.Violation {
+    WebSocketFrame.Violation(code: .tooLarge, reason: "a message is larger than \(limit) bytes")
   }
 }
 
 /// Compresses the messages of one socket and decompresses the server's messages (RFC 7692 §7.2).
-protocol SocketCompressor: AnyObject {
+protocol WebSocketCompressor: AnyObject {
   /// Returns the compressed payload; `nil` if there is not enough memory.
   func compress(_ payload: UnsafeRawBufferPointer) -> [UInt8]?
 
@@ -340,5 +340,5 @@ protocol SocketCompressor: AnyObject {
   /// - Throws: `tooLarge` for more than `limit` bytes in the message, `invalidData` for invalid deflate data.
   func decompress(
     _ piece: UnsafeRawBufferPointer, isLast: Bool, limit: Int, into message: inout [UInt8]
-  ) throws(SocketFrame.Violation)
+  ) throws(WebSocketFrame.Violation)
 }
