@@ -81,3 +81,52 @@ final class WebSocketSessionState: Sendable {
     return result
   }
 }
+
+/// The number of failed attempts of one subscription.
+final class ReconnectCount: Sendable {
+  private struct State {
+    var attempt = 0
+    var hasOpened = false
+    /// The time when the last connection opened; `nil` once it has been lost.
+    var openedAt: Duration?
+  }
+
+  /// The maximum delay that a server may request; without it, a request for years would stop the session.
+  private static let longestPause = Duration.seconds(600)
+
+  private let policy: RetryPolicy?
+  /// Guards the count, which the messages' thread and the reconnecting thread access in turn.
+  private let state = Locked(State())
+
+  init(_ policy: RetryPolicy?) { self.policy = policy }
+
+  func noteOpening() {
+    let now = policy?.timer.uptime
+    state.withLock { state in
+      state.hasOpened = true
+      state.openedAt = now
+    }
+  }
+
+  func noteMessage() { state.withLock { $0.attempt = 0 } }
+
+  /// Returns the delay before the next connection, or `nil` if there is none.
+  func pause(after error: any Error) -> Duration? {
+    guard let policy else { return nil }
+    let now = policy.timer.uptime
+    let (attempt, hasOpened) = state.withLock { state in
+      if let openedAt = state.openedAt.take(), now - openedAt >= policy.maxDelay { state.attempt = 0 }
+      state.attempt += 1
+      return (state.attempt, state.hasOpened)
+    }
+    let known = NetworkError.wrapping(error)
+    let isRestart = hasOpened && known.kind == .status && (known.code == 429 || (500...599).contains(known.code))
+    let isTransientClose =
+      known.kind == .closed && UInt16(exactly: known.code).map { CloseCode(rawValue: $0).isTransient } == true
+    guard known.kind.isTransient || isRestart || isTransientClose,
+      let pause = policy.delay(after: error, attempt: attempt)
+    else { return nil }
+    let asked = known.response.flatMap { RetryAfter($0.headers, now: policy.timer.now)?.pause }
+    return max(pause, min(asked ?? .zero, Self.longestPause))
+  }
+}
