@@ -5,7 +5,7 @@ import XCTest
 final class ArchitectureTests: XCTestCase {
   private let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
 
-  func testFilesInTheTableOfSubjectsExist() throws {
+  func test_filesInTheTableOfSubjectsExist() throws {
     let page = try String(contentsOf: root.appending(path: "docs/architecture.md"), encoding: .utf8)
     let behind = try XCTUnwrap(page.range(of: "## Where things go")).upperBound
     let section = page[behind...].prefix(upTo: try XCTUnwrap(page[behind...].range(of: "\n## ")).lowerBound)
@@ -16,7 +16,7 @@ final class ArchitectureTests: XCTestCase {
     }
   }
 
-  func testPathOfACallMatchesTheCode() throws {
+  func test_pathOfACallMatchesTheCode() throws {
     let page = try String(contentsOf: root.appending(path: "docs/architecture.md"), encoding: .utf8)
     let behind = try XCTUnwrap(page.range(of: "<!-- the way of a call -->\n```\n")).upperBound
     let drawing = page[behind...].prefix(upTo: try XCTUnwrap(page[behind...].range(of: "```")).lowerBound)

@@ -5,7 +5,7 @@ import XCTest
 final class CollisionsTests: XCTestCase {
   private let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
 
-  func testEverySpellingOfThePage_isCompiled() throws {
+  func test_everySpellingOfThePage_isCompiled() throws {
     let page = root.appending(path: "Sources/NetLayer/NetLayer.docc/NamesThatCollide.md")
     let folder = root.appending(path: "Tests/Names/Collisions")
     let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)

@@ -4,7 +4,7 @@ import XCTest
 
 /// The guide to errors lists every kind of error.
 final class ErrorKindsTests: XCTestCase {
-  func testGuideListsEveryKindOfError() throws {
+  func test_guideListsEveryKindOfError() throws {
     let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/NetLayer")
       .standardized
     let code = try String(

@@ -3,7 +3,7 @@ import XCTest
 
 /// The declaration of each lock has a comment that explains its purpose.
 final class LocksTests: XCTestCase {
-  func testEachLockHasACommentAtItsDeclaration() throws {
+  func test_eachLockHasACommentAtItsDeclaration() throws {
     let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources").standardized
     let files = try XCTUnwrap(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
     // A stored property, or a local variable that closures share.

@@ -3,7 +3,7 @@ import XCTest
 
 /// Every public type is named on a page.
 final class PublicTypesTests: XCTestCase {
-  func testEveryPublicTypeIsNamedOnAPage() throws {
+  func test_everyPublicTypeIsNamedOnAPage() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
     let pages = try texts(in: root.appending(path: "Sources"), "md") + texts(in: root.appending(path: "docs"), "md")
     let words = Set(pages.joined(separator: "\n").matches(of: /\w+/).map { String($0.output) })

@@ -7,7 +7,7 @@ import XCTest
 
 final class DefaultTransportTests: XCTestCase {
   #if HAS_URLSESSION
-    func testTheFallbackToURLSessionIsLoggedOnceWithReasonAndRemedy() {
+    func test_theFallbackToURLSessionIsLoggedOnceWithReasonAndRemedy() {
       let lines = Locked<[String]>([])
       let notice = DefaultTransport.Notice { line in lines.withLock { $0.append(line) } }
       DispatchQueue.concurrentPerform(iterations: 16) { _ in
@@ -25,7 +25,7 @@ final class DefaultTransportTests: XCTestCase {
     }
 
   #else
-    func testWithoutURLSessionEachRequestFailsWithReasonAndRemedy() async throws {
+    func test_withoutURLSessionEachRequestFailsWithReasonAndRemedy() async throws {
       let lines = Locked<[String]>([])
       let notice = DefaultTransport.Notice { line in lines.withLock { $0.append(line) } }
       let transport = DefaultTransport.make(notice: notice) {
@@ -45,7 +45,7 @@ final class DefaultTransportTests: XCTestCase {
     }
   #endif
 
-  func testThePreferredTransportIsUsedWithoutANotice() {
+  func test_thePreferredTransportIsUsedWithoutANotice() {
     let notice = DefaultTransport.Notice { XCTFail($0) }
     XCTAssert(DefaultTransport.make(notice: notice) { StubTransport([]) } is StubTransport)
   }

@@ -65,7 +65,7 @@ class FaultMatrixTests: XCTestCase {
     }
   }
 
-  func testEveryFaultFailsOnceWithoutLeaks() throws {
+  func test_everyFaultFailsOnceWithoutLeaks() throws {
     try warmUp()
     let before = Resources.now
     try autoreleased {
@@ -143,7 +143,7 @@ class FaultMatrixTests: XCTestCase {
     }
   }
 
-  func testALostKeptConnectionIsReplaced_ifARetryIsSafe() throws {
+  func test_aLostKeptConnectionIsReplaced_ifARetryIsSafe() throws {
     var started: [(name: String, method: HTTPMethod, cell: FaultGrid.Cell, server: TestServer, end: () -> Void)] = []
     for mode in FaultGrid.Mode.allCases {
       for method in [HTTPMethod.get, .post] {

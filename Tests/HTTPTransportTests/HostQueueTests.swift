@@ -31,7 +31,7 @@ final class HostQueueTests: XCTestCase {
     }
   }
 
-  func testAHostRunsUpToItsLimitAndQueuesTheRestInOrder() {
+  func test_aHostRunsUpToItsLimitAndQueuesTheRestInOrder() {
     var queue = Queue(perHost: 2, total: 10)
     let host = queue.lane(for: "a")
     XCTAssertEqual((1...5).map { queue.admit($0, in: host) }, [true, true, false, false, false])
@@ -41,13 +41,13 @@ final class HostQueueTests: XCTestCase {
     XCTAssertEqual(queue.finished(host), [])
   }
 
-  func testAnOriginHasOneLane() {
+  func test_anOriginHasOneLane() {
     var queue = Queue(perHost: 2, total: 10)
     XCTAssert(queue.lane(for: "a") === queue.lane(for: "a"))
     XCTAssert(queue.lane(for: "a") !== queue.lane(for: "b"))
   }
 
-  func testHostsBlockedByTheTotalLimitRunFirst() {
+  func test_hostsBlockedByTheTotalLimitRunFirst() {
     var queue = Queue(perHost: 2, total: 2)
     let a = queue.lane(for: "a")
     let b = queue.lane(for: "b")
@@ -62,7 +62,7 @@ final class HostQueueTests: XCTestCase {
     XCTAssertTrue(queue.admit(5, in: b))
   }
 
-  func testQueuedItemsThatEndAreReleased() {
+  func test_queuedItemsThatEndAreReleased() {
     var queue = HostQueue(perHost: 1, total: 10)
     let host = queue.lane(for: "a")
     XCTAssertTrue(queue.admit(Item(0), in: host))
@@ -80,7 +80,7 @@ final class HostQueueTests: XCTestCase {
     XCTAssert(queue.finished(host).first === last)
   }
 
-  func testAMultiplexedHostSharesOneConnection() {
+  func test_aMultiplexedHostSharesOneConnection() {
     var queue = Queue(perHost: 2, total: 2, streams: 4)
     let a = queue.lane(for: "a")
     let b = queue.lane(for: "b")
@@ -91,7 +91,7 @@ final class HostQueueTests: XCTestCase {
     XCTAssertEqual(queue.finished(a, multiplexed: true), [6])
   }
 
-  func testHighPriorityRunsFirst_andEqualPrioritiesRunInOrder() {
+  func test_highPriorityRunsFirst_andEqualPrioritiesRunInOrder() {
     var queue = Queue(perHost: 1, total: 10)
     let host = queue.lane(for: "a")
     XCTAssertTrue(queue.admit(0, in: host, priority: .low))
@@ -101,7 +101,7 @@ final class HostQueueTests: XCTestCase {
     XCTAssertEqual((0..<5).flatMap { _ in queue.finished(host) }, [3, 5, 2, 4, 1])
   }
 
-  func testHighPriorityRunsFirst_amongHostsBlockedByTheTotalLimit() {
+  func test_highPriorityRunsFirst_amongHostsBlockedByTheTotalLimit() {
     var queue = Queue(perHost: 2, total: 1)
     let lanes = ["a", "b", "c"].map { queue.lane(for: $0) }
     XCTAssertTrue(queue.admit(0, in: lanes[0]))
@@ -111,7 +111,7 @@ final class HostQueueTests: XCTestCase {
     XCTAssertEqual(queue.finished(lanes[2]), [1])
   }
 
-  func testHighPriorityOfTheSameHostRunsBeforeHostsBlockedByTheTotalLimit() {
+  func test_highPriorityOfTheSameHostRunsBeforeHostsBlockedByTheTotalLimit() {
     var queue = Queue(perHost: 1, total: 1)
     let (a, b) = (queue.lane(for: "a"), queue.lane(for: "b"))
     XCTAssertTrue(queue.admit(0, in: a))
@@ -123,7 +123,7 @@ final class HostQueueTests: XCTestCase {
     XCTAssertEqual(queue.finished(b), [3])
   }
 
-  func testRemoveAllRemovesQueuedItems() {
+  func test_removeAllRemovesQueuedItems() {
     var queue = Queue(perHost: 1, total: 1)
     let host = queue.lane(for: "a")
     for item in 1...3 { _ = queue.admit(item, in: host) }
@@ -133,7 +133,7 @@ final class HostQueueTests: XCTestCase {
     XCTAssertTrue(queue.admit(4, in: queue.lane(for: "a")))
   }
 
-  func testTenThousandItemsAreQueued() {
+  func test_tenThousandItemsAreQueued() {
     var queue = Queue(perHost: 6, total: 64)
     let host = queue.lane(for: "a")
     var running = (0..<10_000).filter { queue.admit($0, in: host) }

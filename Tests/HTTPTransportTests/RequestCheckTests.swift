@@ -16,7 +16,7 @@ final class RequestCheckTests: XCTestCase {
     return failure?.reason ?? "sent"
   }
 
-  func testATRACEWithABodyIsRejected() throws {
+  func test_atraceWithABodyIsRejected() throws {
     var trace = Request(method: .trace, url: try XCTUnwrap(URL(string: "http://h/")))
     XCTAssertEqual(reason(trace), "sent")
     trace.body = .data(Data())
@@ -27,13 +27,13 @@ final class RequestCheckTests: XCTestCase {
     }
   }
 
-  func testCONNECTIsRejected_andTheErrorNamesTheProxySetting() throws {
+  func test_connectIsRejected_andTheErrorNamesTheProxySetting() throws {
     let connect = Request(method: "CONNECT", url: try XCTUnwrap(URL(string: "http://h/p")))
     XCTAssert(reason(connect).contains("CONNECT"), reason(connect))
     XCTAssert(reason(connect).contains("Configuration.proxy"), reason(connect))
   }
 
-  func testInvalidTimeLimitsAreRejectedAndNamed() throws {
+  func test_invalidTimeLimitsAreRejectedAndNamed() throws {
     let url = try XCTUnwrap(URL(string: "http://h/"))
     for (limits, words) in [
       (Request.Timeouts(connect: .seconds(-1)), "Timeouts.connect is -1.0 s"),
@@ -53,7 +53,7 @@ final class RequestCheckTests: XCTestCase {
     }
   }
 
-  func testAnInvalidLimitOfABodyIsRejectedAndNamed() throws {
+  func test_anInvalidLimitOfABodyIsRejectedAndNamed() throws {
     var body = Request.BodyStream(once: { nil })
     for (limit, words) in [(Duration.zero, "chunkTimeout is 0.0 s"), (.seconds(-1), "chunkTimeout is -1.0 s")] {
       body.chunkTimeout = limit
@@ -62,7 +62,7 @@ final class RequestCheckTests: XCTestCase {
     }
   }
 
-  func testProxyCredentialsAreNotSentToAnHTTPSServer() throws {
+  func test_proxyCredentialsAreNotSentToAnHTTPSServer() throws {
     for (url, isSent) in [("http://h/", true), ("https://h/", false), ("HTTPS://h/", false)] {
       let headers: HTTPHeaders = ["proxy-authorization": "Basic c2VjcmV0"]
       let refusal = reason(Request(url: try XCTUnwrap(URL(string: url)), headers: headers))
@@ -72,7 +72,7 @@ final class RequestCheckTests: XCTestCase {
     }
   }
 
-  func testValidURLsAreAccepted() throws {
+  func test_validURLsAreAccepted() throws {
     let label = String(repeating: "a", count: 63)
     for url in [
       "http://h", "https://h", "http://127.0.0.1:8080/x?y#z", "http://EXAMPLE.com?q", "http://h:/x", "http://a.b./",
@@ -83,7 +83,7 @@ final class RequestCheckTests: XCTestCase {
     }
   }
 
-  func testInvalidURLsAreRejected() throws {
+  func test_invalidURLsAreRejected() throws {
     for url in [
       "http:/h", "http://", "https:///x", "http://?x", "http://:80/", "http://h:0/", "http://h:65536/", "http://h:8o/",
       "http://h:80a/", "http://h:1:2/", "http://a..b/", "http://.a/", "http://\(String(repeating: "a", count: 64)).b/",

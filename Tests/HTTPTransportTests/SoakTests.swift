@@ -10,7 +10,7 @@
 
   /// A small version of `NetworkSoak`: faults and cancellations among many concurrent requests.
   final class SoakTests: XCTestCase {
-    func testEveryRequestAmongFaultsAndCancellationsEndsOnceWithTheExpectedOutcome() throws {
+    func test_everyRequestAmongFaultsAndCancellationsEndsOnceWithTheExpectedOutcome() throws {
       let faults: [TestServer.Fault] = [
         .closeBeforeHead, .resetBeforeHead, .headCutShort, .lengthTooLong, .twoLengths, .brokenChunkSize,
         .chunkCutShort,

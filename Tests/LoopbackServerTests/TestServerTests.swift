@@ -12,7 +12,7 @@ final class TestServerTests: XCTestCase {
 
   private func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" }
 
-  func testAResponseHasAContentLength() throws {
+  func test_aResponseHasAContentLength() throws {
     let server = try TestServer { .text("you asked for \($0.path)") }
     let answer = try exchange(server, get("/a?b=c"))
     XCTAssert(answer.hasPrefix("HTTP/1.1 200 OK\r\n"), answer)
@@ -20,7 +20,7 @@ final class TestServerTests: XCTestCase {
     XCTAssert(answer.hasSuffix("\r\n\r\nyou asked for /a"), answer)
   }
 
-  func testPipelinedRequestsGetResponsesInOrder() throws {
+  func test_pipelinedRequestsGetResponsesInOrder() throws {
     let server = try TestServer { request in
       TestServer.Response.text(request.path).delayed(by: request.path == "/1" ? 0.02 : 0)
     }
@@ -32,7 +32,7 @@ final class TestServerTests: XCTestCase {
     XCTAssertEqual(server.requests.map(\.path), ["/1", "/2", "/3"])
   }
 
-  func testADelayOfAnyLengthEndsNoServer() throws {
+  func test_aDelayOfAnyLengthEndsNoServer() throws {
     let server = try TestServer { request in
       .text("late").delayed(by: Double(request.query("seconds") ?? "") ?? 0)
     }
@@ -45,7 +45,7 @@ final class TestServerTests: XCTestCase {
     }
   }
 
-  func testAThousandPipelinedRequestsSucceed() throws {
+  func test_aThousandPipelinedRequestsSucceed() throws {
     let server = try TestServer { .text($0.path) }
     let text = String(repeating: "GET /x HTTP/1.1\r\n\r\n", count: 1000) + get("/last")
     XCTAssert(try exchange(server, text).hasSuffix("/last"))
@@ -53,7 +53,7 @@ final class TestServerTests: XCTestCase {
     XCTAssertEqual(server.requests.count, 256)
   }
 
-  func testBodiesWithContentLengthAndChunkedBodiesAreRead() throws {
+  func test_bodiesWithContentLengthAndChunkedBodiesAreRead() throws {
     let server = try TestServer { .text($0.text.uppercased()) }
     let fixed = "POST / HTTP/1.1\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc"
     XCTAssert(try exchange(server, fixed).hasSuffix("ABC"))
@@ -62,7 +62,7 @@ final class TestServerTests: XCTestCase {
     XCTAssert(try exchange(server, head + chunks).hasSuffix("ABCDE"))
   }
 
-  func testARequestInSingleBytesIsRead() throws {
+  func test_aRequestInSingleBytesIsRead() throws {
     let server = try TestServer { .text($0.text) }
     let client = try RawClient(port: server.port)
     for character in "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nwxyz\r\n0\r\n\r\n" {
@@ -71,13 +71,13 @@ final class TestServerTests: XCTestCase {
     XCTAssert(client.receive(until: "wxyz").text.hasSuffix("wxyz"))
   }
 
-  func testAStreamedResponseIsChunked() throws {
+  func test_aStreamedResponseIsChunked() throws {
     let server = try TestServer { _ in .stream([.init("one"), .init("three", after: 0.01)]) }
     let answer = try exchange(server, get("/"))
     XCTAssert(answer.hasSuffix("\r\n\r\n3\r\none\r\n5\r\nthree\r\n0\r\n\r\n"), answer)
   }
 
-  func testTheServerSends100Continue() throws {
+  func test_theServerSends100Continue() throws {
     let server = try TestServer { .text($0.text) }
     let client = try RawClient(port: server.port)
     client.send("PUT / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
@@ -86,14 +86,14 @@ final class TestServerTests: XCTestCase {
     XCTAssert(client.receive(until: "ok").text.hasSuffix("ok"))
   }
 
-  func testAHEADResponseHasNoBody_andTheConnectionIsReused() throws {
+  func test_aheadResponseHasNoBody_andTheConnectionIsReused() throws {
     let server = try TestServer { _ in .text("body") }
     let answer = try exchange(server, "HEAD / HTTP/1.1\r\n\r\n" + get("/"))
     XCTAssertEqual(answer.components(separatedBy: "body").count, 2, answer)
     XCTAssertEqual(answer.components(separatedBy: "Content-Length: 4").count, 3, answer)
   }
 
-  func testInvalidHTTPIsRejectedWith400() throws {
+  func test_invalidHTTPIsRejectedWith400() throws {
     let server = try TestServer { _ in .text("never") }
     let overflow = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n7fffffffffffffff\r\n"
     let unbroken = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc0\r\n\r\n"
@@ -106,7 +106,7 @@ final class TestServerTests: XCTestCase {
     XCTAssertEqual(server.requestCount, 0)
   }
 
-  func testRoutesMatchParametersMethodsAndPrefixes() throws {
+  func test_routesMatchParametersMethodsAndPrefixes() throws {
     var routes = TestServer.Routes()
     routes.on("GET", "/user/:id/posts/:post") { request in
       .text("\(request.parameters["id"] ?? "") \(request.parameters["post"] ?? "") \(request.query("q") ?? "")")
@@ -120,13 +120,13 @@ final class TestServerTests: XCTestCase {
     XCTAssert(try exchange(server, post).hasPrefix("HTTP/1.1 405 "))
   }
 
-  func testHeaderNamesAreCaseInsensitive_andDuplicatesAreKept() throws {
+  func test_headerNamesAreCaseInsensitive_andDuplicatesAreKept() throws {
     let server = try TestServer { .text($0.headerValues("x-list").joined(separator: "|")) }
     let text = "GET / HTTP/1.1\r\nX-List: a\r\nx-LIST:  b \r\nConnection: close\r\n\r\n"
     XCTAssert(try exchange(server, text).hasSuffix("a|b"))
   }
 
-  func testFaultsEndTheConnection() throws {
+  func test_faultsEndTheConnection() throws {
     var routes = TestServer.Routes()
     routes.on(nil, "/close") { _ in .closeBeforeHead }
     routes.on(nil, "/reset") { _ in .resetMidBody(promised: 10, sent: 3) }
@@ -141,7 +141,7 @@ final class TestServerTests: XCTestCase {
     XCTAssertEqual(client.receive(until: nil).failure, ECONNRESET)
   }
 
-  func testADelayDoesNotBlockOtherConnections() throws {
+  func test_aDelayDoesNotBlockOtherConnections() throws {
     let server = try TestServer { request in
       request.path == "/never" ? .neverResponding : .text("now")
     }
@@ -150,7 +150,7 @@ final class TestServerTests: XCTestCase {
     XCTAssert(try exchange(server, get("/")).hasSuffix("now"))
   }
 
-  func testHundredsOfConnectionsAreServed() throws {
+  func test_hundredsOfConnectionsAreServed() throws {
     let server = try TestServer { _ in .text("ok") }
     let clients = try (0..<400).map { _ in try RawClient(port: server.port) }
     for client in clients { client.send("GET / HTTP/1.1\r\n\r\n") }
@@ -159,25 +159,25 @@ final class TestServerTests: XCTestCase {
     withExtendedLifetime(clients) {}  // the optimizer would release the clients that have read
   }
 
-  func testABodyOfSeveralMegabytesIsSentCompletely() throws {
+  func test_aBodyOfSeveralMegabytesIsSentCompletely() throws {
     let body = [UInt8](repeating: 97, count: 8 << 20)
     let server = try TestServer { _ in .bytes(body) }
     let answer = try exchange(server, get("/"))
     XCTAssertEqual(answer.components(separatedBy: "\r\n\r\n").last?.utf8.count, body.count)
   }
 
-  func testASocketSendsAllOutputBeforeItsEnd() throws {
+  func test_aSocketSendsAllOutputBeforeItsEnd() throws {
     // With one of these counts, the buffers of both sides are full exactly when the script ends.
     let frame = [UInt8](repeating: 97, count: 100_000)
     for count in 1...80 { XCTAssertEqual(try bytesOfSocket(frame, times: count, waits: true), count * frame.count) }
   }
 
-  func testASocketSendsItsWholeScriptWheneverTheClientReads() throws {
+  func test_aSocketSendsItsWholeScriptWheneverTheClientReads() throws {
     // Many frames, so that the client often reads between two attempts of the server to write.
     XCTAssertEqual(try bytesOfSocket([UInt8](repeating: 97, count: 100_000), times: 3000, waits: false), 300_000_000)
   }
 
-  func testASocketThatDoesNotReadIsReleasedWhenItsConnectionIsReset() throws {
+  func test_aSocketThatDoesNotReadIsReleasedWhenItsConnectionIsReset() throws {
     let server = try TestServer { _ in .socket(TestServer.WebSocketScript(onOpen: [.stopReading])) }
     var client: RawClient? = try connectSocket(server)
     XCTAssertEqual(server.openConnectionCount, 1)
@@ -207,7 +207,7 @@ final class TestServerTests: XCTestCase {
     return received
   }
 
-  func testADisconnectedClientEndsOnlyItsConnection() throws {
+  func test_aDisconnectedClientEndsOnlyItsConnection() throws {
     let body = [UInt8](repeating: 97, count: 8 << 20)
     let server = try TestServer { $0.path == "/" ? .text("ok") : .bytes(body) }
     for _ in 0..<20 {
@@ -218,7 +218,7 @@ final class TestServerTests: XCTestCase {
     XCTAssert(try exchange(server, get("/")).hasSuffix("ok"))
   }
 
-  func testStopClosesAllConnectionsAndMayBeRepeated() throws {
+  func test_stopClosesAllConnectionsAndMayBeRepeated() throws {
     let server = try TestServer { _ in .neverResponding }
     let client = try RawClient(port: server.port)
     client.send("GET / HTTP/1.1\r\n\r\n")
@@ -228,14 +228,14 @@ final class TestServerTests: XCTestCase {
     XCTAssertThrowsError(try RawClient(port: server.port))
   }
 
-  func testAReleasedServerStops() throws {
+  func test_aReleasedServerStops() throws {
     var server: TestServer? = try TestServer { _ in .text("ok") }
     let port = try XCTUnwrap(server?.port)
     server = nil
     XCTAssertThrowsError(try RawClient(port: port))
   }
 
-  func testAnEndlessHeadIsRejectedWith431() throws {
+  func test_anEndlessHeadIsRejectedWith431() throws {
     let server = try TestServer { _ in .text("never") }
     // Exceeds the limit by exactly one byte, so that the server reads all bytes. Unread bytes would reset the
     // connection.
@@ -244,7 +244,7 @@ final class TestServerTests: XCTestCase {
     XCTAssertEqual(server.requestCount, 0)
   }
 
-  func testAnHTTP10ConnectionIsClosed() throws {
+  func test_anHTTP10ConnectionIsClosed() throws {
     let server = try TestServer { _ in .text("ok") }
     let client = try RawClient(port: server.port)
     client.send("GET / HTTP/1.0\r\n\r\n")

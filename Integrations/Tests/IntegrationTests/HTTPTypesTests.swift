@@ -5,7 +5,7 @@ import NetLayerHTTPTypes
 import XCTest
 
 final class HTTPTypesTests: XCTestCase {
-  func testARequestRoundTripsUnchanged() throws {
+  func test_aRequestRoundTripsUnchanged() throws {
     for text in ["https://h/", "https://h:8443/a%20b/c?d=e%26f&g", "http://[::1]:80/x?"] {
       var request = HTTPRequest(method: .patch, url: try XCTUnwrap(URL(string: text)))
       request.headerFields[.accept] = "a"
@@ -19,7 +19,7 @@ final class HTTPTypesTests: XCTestCase {
     }
   }
 
-  func testARequestWithoutAValidURLIsRejected() {
+  func test_aRequestWithoutAValidURLIsRejected() {
     for request in [
       HTTPRequest(method: .get, scheme: "https", authority: nil, path: "/"),
       HTTPRequest(method: .get, scheme: "https", authority: "", path: "/"),
@@ -33,7 +33,7 @@ final class HTTPTypesTests: XCTestCase {
     XCTAssertNil(HTTPRequest(Request(method: .get, url: URL(filePath: "/x"))))
   }
 
-  func testAResponseKeepsStatusAndFields() throws {
+  func test_aResponseKeepsStatusAndFields() throws {
     let request = Request(method: .get, url: try XCTUnwrap(URL(string: "http://h/")))
     let response = Response(request: request, url: request.url, status: 299, headers: ["X-A": "1", "bad name": "2"])
     XCTAssertEqual(HTTPResponse(response).status.code, 299)

@@ -39,7 +39,7 @@ final class ObservabilityTests: XCTestCase {
 
   // MARK: swift-log
 
-  func testCallsAreLoggedWithTheirAttributes() async throws {
+  func test_callsAreLoggedWithTheirAttributes() async throws {
     let log = Log()
     let network = network(EventMonitor.logging(to: Logger(label: "test") { _ in LogHandlerOfTests(log: log) }))
     try await network.fetch(.get("/ok?token=secret"))
@@ -57,7 +57,7 @@ final class ObservabilityTests: XCTestCase {
 
   // MARK: swift-metrics
 
-  func testCallsAreTimedAndCounted() async throws {
+  func test_callsAreTimedAndCounted() async throws {
     let metrics = TestMetrics()
     let network = network(EventMonitor.metrics(metrics))
     try await network.fetch(.get("/ok"))
@@ -78,7 +78,7 @@ final class ObservabilityTests: XCTestCase {
 
   // MARK: swift-distributed-tracing
 
-  func testEachAttemptHasASpanWithTheCallersSpanAsParent() async throws {
+  func test_eachAttemptHasASpanWithTheCallersSpanAsParent() async throws {
     let tracer = InMemoryTracer()
     let network = network(
       RetryInterceptor(policy: RetryPolicy(attempts: 3, initialDelay: .milliseconds(1))),

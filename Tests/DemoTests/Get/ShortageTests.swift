@@ -4,7 +4,7 @@
 
   /// The error messages of the program when system resources are exhausted.
   final class ShortageTests: XCTestCase {
-    func testThreadThatCannotBeCreatedIsAnError() throws {
+    func test_threadThatCannotBeCreatedIsAnError() throws {
       // The default stack size of new threads, in KB. It is larger than any address space.
       let limit = "ulimit -s 70000000000"
       guard try DemoProcess(["--help"], preparation: limit).finish().code == 0 else {
@@ -16,7 +16,7 @@
       XCTAssert(result.errors.contains("the transport's thread can't be created"), result.errors)
     }
 
-    func testLostOutputIsAnErrorOfEveryCommand() throws {
+    func test_lostOutputIsAnErrorOfEveryCommand() throws {
       let server = try TestServer { request in
         request.path == "/events"
           ? .init(headers: [("Content-Type", "text/event-stream")], body: .bytes(Array("data: x\n\n".utf8)))

@@ -44,7 +44,7 @@ final class ChunkPumpTests: XCTestCase {
     }
   }
 
-  func testASequenceIsReadAtMost256KBAhead() throws {
+  func test_aSequenceIsReadAtMost256KBAhead() throws {
     let made = Atomic<Int>(0)
     let taken = Atomic<Int>(0)
     let most = Atomic<Int>(0)
@@ -71,7 +71,7 @@ final class ChunkPumpTests: XCTestCase {
     XCTAssertLessThanOrEqual(most.load(ordering: .sequentiallyConsistent), 6)
   }
 
-  func testAStopCancelsTheTaskThatWaitsForTheNextElement() throws {
+  func test_aStopCancelsTheTaskThatWaitsForTheNextElement() throws {
     let waiting = WaitingChunks(self)
     let consumer = Consumer(Request.BodyStream(once: waiting.chunks))
     XCTAssertEqual(try consumer.bytes(), 5)
@@ -80,7 +80,7 @@ final class ChunkPumpTests: XCTestCase {
     wait(for: [waiting.cancelled], timeout: 20)
   }
 
-  func testAStopEndsASequenceThatWaitsForBufferSpace() throws {
+  func test_aStopEndsASequenceThatWaitsForBufferSpace() throws {
     final class Token: Sendable {
       let gone: XCTestExpectation
       init(_ gone: XCTestExpectation) { self.gone = gone }
@@ -106,7 +106,7 @@ final class ChunkPumpTests: XCTestCase {
     XCTAssertEqual(made.load(ordering: .sequentiallyConsistent), 4)
   }
 
-  func testARewindDoesNotWaitForABlockedReader() throws {
+  func test_aRewindDoesNotWaitForABlockedReader() throws {
     let blocked = DispatchSemaphore(value: 0)
     defer { blocked.signal() }
     let rounds = Locked(0)
@@ -137,7 +137,7 @@ final class ChunkPumpTests: XCTestCase {
     XCTAssertEqual(rounds.withLock { $0 }, 2)
   }
 
-  func testSmallChunksAreCombined() throws {
+  func test_smallChunksAreCombined() throws {
     let made = Locked(0)
     let consumer = Consumer(
       Request.BodyStream(once: {
@@ -155,7 +155,7 @@ final class ChunkPumpTests: XCTestCase {
     XCTAssertEqual(try consumer.bytes(), 0)
   }
 
-  func testARewindRestartsOnlyARepeatableSequence() throws {
+  func test_aRewindRestartsOnlyARepeatableSequence() throws {
     let consumer = Consumer(
       Request.BodyStream(sequence: {
         AsyncStream<Data> {
@@ -175,7 +175,7 @@ final class ChunkPumpTests: XCTestCase {
     XCTAssertFalse(once.pump.rewind())
   }
 
-  func testASingleUseSequenceIsIteratedOnce() throws {
+  func test_aSingleUseSequenceIsIteratedOnce() throws {
     let stream = Request.BodyStream(once: AsyncStream<Data> { $0.finish() })
     XCTAssertEqual(try Consumer(stream).bytes(), 0)
     XCTAssertThrowsError(try Consumer(stream).bytes()) { error in
@@ -184,7 +184,7 @@ final class ChunkPumpTests: XCTestCase {
     }
   }
 
-  func testASilentSourceReachesItsTimeLimit_alsoWithEmptyChunks() throws {
+  func test_aSilentSourceReachesItsTimeLimit_alsoWithEmptyChunks() throws {
     let isOver = Atomic<Bool>(false)
     defer { isOver.store(true, ordering: .releasing) }
     let (sequence, continuation) = AsyncStream.makeStream(of: Data.self)
@@ -203,7 +203,7 @@ final class ChunkPumpTests: XCTestCase {
     wait(for: [cancelled], timeout: 20)
   }
 
-  func testTheChunkTimeoutAppliesToEachWaitSeparately() throws {
+  func test_theChunkTimeoutAppliesToEachWaitSeparately() throws {
     // Six chunks together take longer than the limit, but each alone takes far less.
     let go = DispatchSemaphore(value: 0)
     var stream = Request.BodyStream(open: {

@@ -41,7 +41,7 @@
       }
     }
 
-    func testAFileTruncatedDuringTheUploadFails() throws {
+    func test_aFileTruncatedDuringTheUploadFails() throws {
       for body in [Request.Body.file(file), .parts([.data(Data("a".utf8)), .file(file)])] {
         try Data(count: size).write(to: file)
         let server = try changing(to: 1 << 20)
@@ -55,13 +55,13 @@
       }
     }
 
-    func testAFileThatGrowsIsSentWithTheDeclaredLength() throws {
+    func test_aFileThatGrowsIsSentWithTheDeclaredLength() throws {
       let server = try changing(to: 2 * size)
       let put = Request(method: .put, url: server.url, body: .file(file))
       XCTAssertEqual(try outcome(put, on: try CurlTransport()).get().metrics?.bytesSent, Int64(size))
     }
 
-    func testAFileChangedWhileItsRequestIsQueuedFails() throws {
+    func test_aFileChangedWhileItsRequestIsQueuedFails() throws {
       let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
       let first = PendingCall(self)
@@ -75,7 +75,7 @@
       XCTAssert(error.reason.contains("has 1000 bytes instead of \(size)"), error.reason)
     }
 
-    func testAFileRemovedWhileItsRequestIsQueuedIsNamed() throws {
+    func test_aFileRemovedWhileItsRequestIsQueuedIsNamed() throws {
       let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
       let first = PendingCall(self)
@@ -89,7 +89,7 @@
       XCTAssert(error.reason.contains(file.path), error.reason)
     }
 
-    func testManyConcurrentFilesArriveComplete() throws {
+    func test_manyConcurrentFilesArriveComplete() throws {
       let content = Data(TestRoutes.pattern(1_000_000))
       try content.write(to: file)
       let server = try TestServer(routes: TestRoutes.make())

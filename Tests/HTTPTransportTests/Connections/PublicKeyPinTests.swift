@@ -4,7 +4,7 @@ import XCTest
 @testable import HTTPTransport
 
 final class PublicKeyPinTests: XCTestCase {
-  func testAPinIsReadInEverySpelling() throws {
+  func test_aPinIsReadInEverySpelling() throws {
     // The digest of the last text begins with a slash, as the prefix of libcurl ends.
     for digest in [Data(0..<32), Data(count: 32), Data([0xFC]) + Data(count: 31)] {
       let base64 = digest.base64EncodedString()
@@ -15,12 +15,12 @@ final class PublicKeyPinTests: XCTestCase {
   }
 
   // libcurl compares the text of a pin, and unused bits of its last character must not matter.
-  func testAPinHasOneSpelling() throws {
+  func test_aPinHasOneSpelling() throws {
     let zeros = String(repeating: "A", count: 42)
     XCTAssertEqual(try PublicKeyPin(zeros + "B="), try PublicKeyPin(zeros + "A="))
   }
 
-  func testTextThatIsNotADigestIsRejected() {
+  func test_textThatIsNotADigestIsRejected() {
     let digest = Data(count: 32).base64EncodedString()
     for text in [
       "", "sha256/", "sha256//short", "sha1/" + digest, "SHA256/" + digest, "sha256///" + digest, " " + digest,

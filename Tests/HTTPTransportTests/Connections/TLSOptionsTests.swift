@@ -6,7 +6,7 @@ import XCTest
 final class TLSOptionsTests: XCTestCase {
   private var pin: PublicKeyPin { get throws { try PublicKeyPin(Data(count: 32).base64EncodedString()) } }
 
-  func testPinsApplyToEverySpellingOfAnInternationalName() throws {
+  func test_pinsApplyToEverySpellingOfAnInternationalName() throws {
     let pin = try pin
     let tls = TLSOptions(pins: ["bücher.example": [pin]])
     for host in ["bücher.example", "b%C3%BCcher.example", "B%C3%9CCHER.example.", "xn--bcher-kva.example"] {
@@ -16,7 +16,7 @@ final class TLSOptionsTests: XCTestCase {
     }
   }
 
-  func testPinsApplyToEverySpellingOfAnAddress() throws {
+  func test_pinsApplyToEverySpellingOfAnAddress() throws {
     let pin = try pin
     let tls = TLSOptions(pins: ["127.0.0.1": [pin]])
     for host in ["127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.0.0.1."] {
@@ -36,7 +36,7 @@ final class TLSOptionsTests: XCTestCase {
       HostSpelling.host(of: try XCTUnwrap(URL(string: "https://1and1.example/"))), "1and1.example")
   }
 
-  func testInvalidSettingsAreReported() throws {
+  func test_invalidSettingsAreReported() throws {
     let missing = URL(filePath: "/no/such/key.pem")
     for (options, words) in [
       (TLSOptions(trust: .file(missing)), "the CA file /no/such/key.pem can't be read"),

@@ -17,7 +17,7 @@ final class CookieJarTests: XCTestCase {
     return jar.header(for: try url(to), at: now + later)
   }
 
-  func testCookiesAreSentToMatchingHostsAndPaths() throws {
+  func test_cookiesAreSentToMatchingHostsAndPaths() throws {
     let cases: [(String, String, String, String?)] = [
       ("a=1", "http://h/", "http://h/", "a=1"), ("a=1", "http://h/", "http://h:81/x", "a=1"),
       ("a=1", "http://h/", "http://g/", nil), ("a=1", "http://api.h.com/", "http://h.com/", nil),
@@ -55,7 +55,7 @@ final class CookieJarTests: XCTestCase {
     }
   }
 
-  func testADomainOfOneLabelSetsAHostOnlyCookie() throws {
+  func test_aDomainOfOneLabelSetsAHostOnlyCookie() throws {
     for host in ["localhost", "intranet", "LOCALHOST", "localhost."] {
       for domain in [host, "." + host, host + "."] where !domain.hasSuffix("..") {
         let field = "a=1; Domain=\(domain)"
@@ -71,7 +71,7 @@ final class CookieJarTests: XCTestCase {
     }
   }
 
-  func testCookiesExpire() throws {
+  func test_cookiesExpire() throws {
     XCTAssertEqual(try header(["a=1; Max-Age=10"], from: "http://h/", to: "http://h/", later: 9), "a=1")
     XCTAssertNil(try header(["a=1; Max-Age=10"], from: "http://h/", to: "http://h/", later: 10))
     XCTAssertNil(try header(["a=1", "a=1; Max-Age=0"], from: "http://h/", to: "http://h/"))
@@ -80,12 +80,12 @@ final class CookieJarTests: XCTestCase {
     XCTAssertEqual(try header([both], from: "http://h/", to: "http://h/"), "a=1")
   }
 
-  func testTheLastCookieOfANameAppliesAndLongerPathsComeFirst() throws {
+  func test_theLastCookieOfANameAppliesAndLongerPathsComeFirst() throws {
     let fields = ["a=1", "b=2; Path=/x", "a=3", "c=4; Path=/x/y"]
     XCTAssertEqual(try header(fields, from: "http://h/", to: "http://h/x/y"), "c=4; b=2; a=3")
   }
 
-  func testAResponseWithoutTLSDoesNotOverwriteSecureCookies() throws {
+  func test_aResponseWithoutTLSDoesNotOverwriteSecureCookies() throws {
     for attack in ["a=2", "a=; Max-Age=0", "a=2; Path=/x/y", "a=2; Domain=h.com"] {
       let jar = CookieJar()
       jar.store(["Set-Cookie": "a=1; Secure; Path=/x"], from: try url("https://www.h.com/"), at: now)
@@ -103,11 +103,11 @@ final class CookieJarTests: XCTestCase {
     XCTAssertEqual(jar.header(for: try url("http://h/y"), at: now), "a=2")
   }
 
-  func testACombiningMarkBehindADelimiterDoesNotHideIt() throws {
+  func test_aCombiningMarkBehindADelimiterDoesNotHideIt() throws {
     XCTAssertEqual(try header(["a=\u{301}b;\u{301}c=d"], from: "http://h/", to: "http://h/"), "a=\u{301}b")
   }
 
-  func testACookieHasASizeLimit() throws {
+  func test_aCookieHasASizeLimit() throws {
     let value = String(repeating: "v", count: 4095)
     XCTAssertEqual(try header(["a=" + value], from: "http://h/", to: "http://h/"), "a=" + value)
     XCTAssertNil(try header(["a=v" + value], from: "http://h/", to: "http://h/"))
@@ -115,7 +115,7 @@ final class CookieJarTests: XCTestCase {
     XCTAssertEqual(try header([path], from: "http://h/", to: "http://h/"), "a=1")
   }
 
-  func testDatesAreParsedInAllCommonFormats() {
+  func test_datesAreParsedInAllCommonFormats() {
     let expected = Date(timeIntervalSince1970: 784_111_777)
     for text in [
       "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
@@ -130,7 +130,7 @@ final class CookieJarTests: XCTestCase {
     }
   }
 
-  func testRemoveAllRemovesAllCookies() throws {
+  func test_removeAllRemovesAllCookies() throws {
     let jar = CookieJar()
     jar.store(["Set-Cookie": "a=1"], from: try url("http://h/"))
     XCTAssertEqual(jar.cookies.map(\.name), ["a"])
@@ -138,14 +138,14 @@ final class CookieJarTests: XCTestCase {
     XCTAssertNil(jar.header(for: try url("http://h/")))
   }
 
-  func testARequestHasAtMost16KBOfCookies() throws {
+  func test_aRequestHasAtMost16KBOfCookies() throws {
     let value = String(repeating: "v", count: 4000)
     let fields = (1...6).map { "c\($0)=\(value); Path=/\(String(repeating: "p/", count: $0 == 6 ? 1 : 0))" }
     let header = try XCTUnwrap(header(fields, from: "http://h/", to: "http://h/p/"))
     XCTAssertEqual(header, ["c6", "c1", "c2", "c3"].map { "\($0)=\(value)" }.joined(separator: "; "))
   }
 
-  func testAtMost3000CookiesAreStored_andThoseNotSentForTheLongestTimeAreRemoved() throws {
+  func test_atMost3000CookiesAreStored_andThoseNotSentForTheLongestTimeAreRemoved() throws {
     let jar = CookieJar()
     func store(_ domain: Int, _ count: Int, _ attributes: String = "") throws {
       for index in 0..<count {
@@ -164,7 +164,7 @@ final class CookieJarTests: XCTestCase {
     XCTAssertEqual(jar.cookies.count, 2902, "expired cookies are removed first")
   }
 
-  func testASiteWithManyDomainsRemovesOnlyItsOwnCookies() throws {
+  func test_aSiteWithManyDomainsRemovesOnlyItsOwnCookies() throws {
     let jar = CookieJar()
     jar.store(["Set-Cookie": "mine=1"], from: try url("http://other.test/"), at: now)
     let labels = (0..<31).map { "l\($0)" } + ["attacker", "test"]
@@ -176,18 +176,18 @@ final class CookieJarTests: XCTestCase {
     XCTAssertEqual(jar.header(for: try url("http://other.test/"), at: now), "mine=1")
   }
 
-  func testAHostThatEndsInANumberIsAnAddress() throws {
+  func test_aHostThatEndsInANumberIsAnAddress() throws {
     XCTAssertNil(try header(["a=b; Domain=0.0.1"], from: "http://0x7f.0.0.1/", to: "http://10.0.0.1/"))
     XCTAssertNil(try header(["a=b; Domain=b.0x1"], from: "http://a.b.0x1/", to: "http://c.b.0x1/"))
   }
 
-  func testAMaxAgeOfAnySizeCounts() throws {
+  func test_aMaxAgeOfAnySizeCounts() throws {
     XCTAssertNil(try header(["a=b; Max-Age=-9223372036854775809"], from: "http://h/", to: "http://h/"))
     XCTAssertEqual(try header(["a=b; Max-Age=9223372036854775808"], from: "http://h/", to: "http://h/"), "a=b")
     XCTAssertNil(try header(["a=b; Max-Age=9; Max-Age=+1; Max-Age=0"], from: "http://h/", to: "http://h/"))
   }
 
-  func testADomainKeepsAtMost100Cookies() throws {
+  func test_aDomainKeepsAtMost100Cookies() throws {
     let jar = CookieJar()
     for index in 0..<150 { jar.store(["Set-Cookie": "c\(index)=1"], from: try url("http://h/")) }
     XCTAssertEqual(jar.cookies.count, 100)

@@ -13,7 +13,7 @@
     private static let good = ["OK", "NON-STRICT", "INFORMATIONAL", "UNIMPLEMENTED"]
     private let options = WebSocketOptions(maxMessageSize: 32 << 20, compression: true)
 
-    func testEveryCase() async throws {
+    func test_everyCase() async throws {
       guard let server = ProcessInfo.processInfo.environment["AUTOBAHN"] else {
         throw XCTSkip("AUTOBAHN names no fuzzing server; run Tests/Interop/autobahn")
       }

@@ -50,7 +50,7 @@
       }
     }
 
-    func testRequestsShareAConnectionWithoutTLS() throws {
+    func test_requestsShareAConnectionWithoutTLS() throws {
       try skipWithoutHTTP2()
       let nginx = try NginxServer(
         server: "location / { add_header X-Connection $connection; return 200 $server_protocol; }", files: [:],
@@ -76,7 +76,7 @@
       XCTAssert(plain == nil || plain?.metrics?.httpVersion == "1.1")
     }
 
-    func testOneServerGetsBothVersionsOverDifferentConnections() throws {
+    func test_oneServerGetsBothVersionsOverDifferentConnections() throws {
       try skipWithoutHTTP2()
       let server = try RawServer(Self.serve)
       let transport = try CurlTransport()
@@ -95,7 +95,7 @@
       }
     }
 
-    func testHTTP2OverAUnixSocket_reusesItsConnection() throws {
+    func test_http2OverAUnixSocket_reusesItsConnection() throws {
       try skipWithoutHTTP2()
       let folder = try makeSocketFolder()
       let server = try RawServer(path: folder + "/a", Self.serve)
@@ -112,7 +112,7 @@
       withExtendedLifetime((server, other)) {}
     }
 
-    func testHTTP2UsesATunnelThroughAProxy() throws {
+    func test_http2UsesATunnelThroughAProxy() throws {
       try skipWithoutHTTP2()
       let server = try RawServer(Self.serve)
       let proxy = try LoopbackProxy()
@@ -121,7 +121,7 @@
       XCTAssert(proxy.heads.allSatisfy { $0.hasPrefix("CONNECT ") }, "\(proxy.heads)")
     }
 
-    func testWithoutHTTP2NothingIsSent() throws {
+    func test_withoutHTTP2NothingIsSent() throws {
       let server = try TestServer { _ in .text("never") }
       for transport in try transportsThatLack(CurlLibrary.speaksHTTP2) {
         XCTAssertEqual(TransportSuite.kind(try outcome(request(server.url), on: transport)), .invalidRequest)

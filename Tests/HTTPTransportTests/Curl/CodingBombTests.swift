@@ -58,13 +58,13 @@
       }
     }
 
-    func testTheStreamsOfTheseTestsAreValid() throws {
+    func test_theStreamsOfTheseTestsAreValid() throws {
       let server = try server(Self.deflated([0x61], repeated: 5), "deflate")
       let response = try outcome(.init(url: server.url("/")), on: try CurlTransport()).get()
       XCTAssertEqual(response.body, Data(repeating: 0x61, count: 1 + 40 * 258))
     }
 
-    func testACodingThatConsumesWithoutOutputIsAnError() throws {
+    func test_aCodingThatConsumesWithoutOutputIsAnError() throws {
       let members = [UInt8](repeatElement(Self.empty, count: 60_000).joined())
       // 80 MB of empty members in 620 KB.
       let expanded = Self.deflated(Self.empty, repeated: 39_000)
@@ -84,7 +84,7 @@
         try outcome(.init(url: few.url("/")), on: try CurlTransport()).get().body, Data(TestRoutes.message.utf8))
     }
 
-    func testOtherCallsDoNotWaitForABomb() throws {
+    func test_otherCallsDoNotWaitForABomb() throws {
       // 1.5 GB from 10 MB, of which the client need not read more than the first packets.
       let endless = try server(Self.deflated([0x61], repeated: 750_000), "deflate")
       let transport = try CurlTransport()
@@ -113,7 +113,7 @@
       XCTAssertEqual(TransportSuite.kind(try XCTUnwrap(end.value)), .cancelled)
     }
 
-    func testTheTotalLimitEndsADecodingThatLastsLonger() throws {
+    func test_theTotalLimitEndsADecodingThatLastsLonger() throws {
       let server = try server(Self.deflated([0x61], repeated: 500_000), "deflate")
       var request = Request(
         url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), total: .seconds(0.3)))
@@ -121,7 +121,7 @@
       XCTAssertEqual(TransportSuite.kind(try outcome(request, on: try CurlTransport())), .timeout)
     }
 
-    func testABodyAboveTheDefaultLimitIsTooLarge() throws {
+    func test_aBodyAboveTheDefaultLimitIsTooLarge() throws {
       let server = try server(Self.deflated([0x61], repeated: (33 << 20) / 2064), "deflate")
       guard case .failure(let error) = try outcome(.init(url: server.url("/")), on: try CurlTransport()) else {
         return XCTFail("33 MB were taken")

@@ -66,7 +66,7 @@
       }
     }
 
-    func testACompleteBodyOfEachCodingIsDecodedWithAnyFraming() throws {
+    func test_aCompleteBodyOfEachCodingIsDecodedWithAnyFraming() throws {
       for (name, bytes) in Self.codings + [("deflate", Self.bareDeflate), ("x-gzip", TestRoutes.gzip)] {
         for framing in Framing.allCases {
           for mode in FaultGrid.Mode.allCases {
@@ -77,7 +77,7 @@
       }
     }
 
-    func testABodyTruncatedInTheMiddleOfItsCodingFailsWithAnyFraming() throws {
+    func test_aBodyTruncatedInTheMiddleOfItsCodingFailsWithAnyFraming() throws {
       for (name, bytes) in Self.codings {
         for framing in Framing.allCases {
           for count in 1..<bytes.count {
@@ -92,7 +92,7 @@
       }
     }
 
-    func testATruncatedBodyFailsWhenStreamedAndWhenDownloaded() throws {
+    func test_aTruncatedBodyFailsWhenStreamedAndWhenDownloaded() throws {
       for (name, bytes) in Self.codings {
         for mode in [FaultGrid.Mode.stream, .file] {
           let cut = response(Array(bytes.dropLast()), name, .length)
@@ -102,7 +102,7 @@
       }
     }
 
-    func testAnEmptyBodyIsValidIfTheFramingDelimitsIt() throws {
+    func test_anEmptyBodyIsValidIfTheFramingDelimitsIt() throws {
       for framing in [Framing.length, .chunked] {
         XCTAssertEqual(try outcome(response([], "gzip", framing)).get(), Data())
       }
@@ -110,7 +110,7 @@
       XCTAssertThrowsError(try outcome(response([], "gzip", .close)).get())
     }
 
-    func testSeveralMembersOrFramesFormOneBody() throws {
+    func test_severalMembersOrFramesFormOneBody() throws {
       for (name, bytes) in Self.codings where name == "gzip" || name == "zstd" {
         XCTAssertEqual(try outcome(response(bytes + bytes, name, .length)).get(), Self.message + Self.message, name)
         let cut = response(bytes + bytes.dropLast(), name, .length)
@@ -118,7 +118,7 @@
       }
     }
 
-    func testBytesAfterTheEndOfTheCodingAreAnError() throws {
+    func test_bytesAfterTheEndOfTheCodingAreAnError() throws {
       for (name, bytes) in Self.codings {
         guard case .failure(let error) = try outcome(response(bytes + Array("garbage".utf8), name, .length)) else {
           XCTFail("\(name) with garbage passed")
@@ -131,7 +131,7 @@
       }
     }
 
-    func testSeveralCodingsAreDecodedInOrder() throws {
+    func test_severalCodingsAreDecodedInOrder() throws {
       // Decoded in the wrong order, the bytes are invalid.
       let wrong = TestServer.Response.bytes(Self.stored(TestRoutes.gzip)).header(
         "Content-Encoding", "deflate, gzip")
@@ -152,7 +152,7 @@
       return [1, UInt8(count & 0xff), UInt8(count >> 8), UInt8(~count & 0xff), UInt8(~count >> 8)] + bytes
     }
 
-    func testMoreThanTwoCodingsAndUnknownCodingsAreRejected() throws {
+    func test_moreThanTwoCodingsAndUnknownCodingsAreRejected() throws {
       for (field, words) in [
         ("gzip, gzip, gzip", "more than 2 codings"), ("compress", #""compress" is not supported"#),
       ] {
@@ -164,7 +164,7 @@
       XCTAssertEqual(try outcome(identity).get(), Data("plain".utf8))
     }
 
-    func testAResponseWithoutABodyMayHaveAContentEncoding() throws {
+    func test_aResponseWithoutABodyMayHaveAContentEncoding() throws {
       for (method, status) in [(HTTPMethod.head, "200 OK"), (.get, "304 Not Modified"), (.get, "204 No Content")] {
         let server = try TestServer { _ in
           .init(body: .raw([.init("HTTP/1.1 \(status)\r\nContent-Encoding: gzip\r\nContent-Length: 51\r\n\r\n")]))
@@ -176,7 +176,7 @@
       }
     }
 
-    func testADecompressionBombIsDeliveredInLimitedChunksAndNeverDuringAPause() throws {
+    func test_aDecompressionBombIsDeliveredInLimitedChunksAndNeverDuringAPause() throws {
       let server = try TestServer { _ in TestServer.Fault.gzipBomb.response() }
       let transport = try CurlTransport()
       let pieces = Locked((largest: 0, count: 0, isPaused: false, duringPause: 0))
@@ -215,7 +215,7 @@
       control.withLock { $0 = nil }
     }
 
-    func testBytesHeldBackByAPauseAreDeliveredAfterTheEndOfTheTransfer() throws {
+    func test_bytesHeldBackByAPauseAreDeliveredAfterTheEndOfTheTransfer() throws {
       // 20 MB compressed to 21 KB: all of it arrives before the first pause is over.
       let big = Data(count: 20 << 20)
       let server = try TestServer { _ in

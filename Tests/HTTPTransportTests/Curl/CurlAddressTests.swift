@@ -34,7 +34,7 @@
 
     // MARK: Hosts
 
-    func testAConnectionUsesTheAddressOfItsHost_andTheHostFieldIsUnchanged() throws {
+    func test_aConnectionUsesTheAddressOfItsHost_andTheHostFieldIsUnchanged() throws {
       let server = try RawServer(Self.serve)
       let transport = try CurlTransport(
         .init(addresses: [
@@ -48,7 +48,7 @@
       XCTAssertEqual(try text(server.url.absoluteString, on: transport), "127.0.0.1:\(server.port) 4", "no other host")
     }
 
-    func testAnEntryWithAPortTakesPrecedenceOverTheHostAlone() throws {
+    func test_anEntryWithAPortTakesPrecedenceOverTheHostAlone() throws {
       let (one, two) = (try TestServer { _ in .text("one") }, try TestServer { _ in .text("two") })
       let transport = try CurlTransport(
         .init(addresses: [
@@ -61,7 +61,7 @@
       XCTAssertEqual(try text("http://a.example:81/", on: transport), "two")
     }
 
-    func testARedirectUsesTheAddressOfItsHost() throws {
+    func test_aRedirectUsesTheAddressOfItsHost() throws {
       let target = try TestServer { _ in .text("target") }
       let server = try TestServer { _ in .redirect(to: "http://b.example/", status: 302) }
       let transport = try CurlTransport(
@@ -72,7 +72,7 @@
       XCTAssertEqual(try text("http://a.example/", on: transport), "target")
     }
 
-    func testAnAddressWithoutAServerIsNamed() throws {
+    func test_anAddressWithoutAServerIsNamed() throws {
       let server = try TestServer { _ in .text("gone") }
       let port = server.port
       server.stop()
@@ -83,7 +83,7 @@
       XCTAssert(error.reason.contains("Configuration.addresses"), error.reason)
     }
 
-    func testInvalidAddressesAreRejected() {
+    func test_invalidAddressesAreRejected() {
       let long = "/" + String(repeating: "x", count: 107)
       for (addresses, words) in [
         (["": .host("a")], #"host """#), (["a/b": .host("a")], #""a/b""#), (["a:0": .host("a")], #""a:0""#),
@@ -103,7 +103,7 @@
 
     // MARK: Unix domain sockets
 
-    func testOnlyItsOwnOriginRedirectsToAUnixSocket() throws {
+    func test_onlyItsOwnOriginRedirectsToAUnixSocket() throws {
       let path = try socketPath()
       let heads = Notes()
       let local = try RawServer(path: path) { client, _ in
@@ -127,7 +127,7 @@
       withExtendedLifetime(local) {}
     }
 
-    func testRequestsOverAUnixSocket_reuseItsConnection() throws {
+    func test_requestsOverAUnixSocket_reuseItsConnection() throws {
       let path = try socketPath()
       let server = try RawServer(path: path, Self.serve)
       // Nothing listens at this proxy: a Unix domain socket does not use it.
@@ -142,7 +142,7 @@
       withExtendedLifetime(server) {}
     }
 
-    func testOriginsAndTheirUnixSocketsShareNoConnection() throws {
+    func test_originsAndTheirUnixSocketsShareNoConnection() throws {
       let (one, two) = (try socketPath(), try socketPath())
       let servers = [try RawServer(path: one, Self.serve), try RawServer(path: two, Self.serve)]
       let transport = try CurlTransport(.init(addresses: ["a": .unixSocket(path: one), "b": .unixSocket(path: two)]))
@@ -152,7 +152,7 @@
       withExtendedLifetime(servers) {}
     }
 
-    func testUnsolicitedBytesOnAUnixSocketAreNotAResponse() throws {
+    func test_unsolicitedBytesOnAUnixSocketAreNotAResponse() throws {
       let path = try socketPath()
       let (sendsMore, hasSent) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let server = try RawServer(path: path) { client, number in
@@ -175,7 +175,7 @@
       withExtendedLifetime(server) {}
     }
 
-    func testAUnixSocketWithoutAServerIsNamed() throws {
+    func test_aUnixSocketWithoutAServerIsNamed() throws {
       let path = try socketPath()
       let transport = try CurlTransport(.init(addresses: ["docker": .unixSocket(path: path)]))
       guard case .failure(let error) = try outcome("http://docker/", on: transport) else { return XCTFail("sent") }
@@ -183,7 +183,7 @@
       XCTAssert(error.reason.contains("docker:80 at \(path)"), error.reason)
     }
 
-    func testAWebSocketUsesTheAddressOfItsHost() throws {
+    func test_aWebSocketUsesTheAddressOfItsHost() throws {
       let server = try TestServer { _ in .text("no socket") }
       let transport = try CurlTransport(.init(addresses: ["a.example": .host("127.0.0.1", port: Int(server.port))]))
       let closed = expectation(description: "closed")

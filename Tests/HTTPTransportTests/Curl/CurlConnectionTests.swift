@@ -11,7 +11,7 @@
 
   /// Tests of the reuse and the limits of connections.
   final class CurlConnectionTests: XCTestCase {
-    func testAConnectionIsNotReusedAfterARequestWithConnectionClose() throws {
+    func test_aConnectionIsNotReusedAfterARequestWithConnectionClose() throws {
       let server = try TestServer { _ in .text("ok") }
       let transport = try CurlTransport()
       for value in ["close", "keep-alive, Close"] {
@@ -23,7 +23,7 @@
       }
     }
 
-    func testAConnectionServesAtMostTheAllowedNumberOfRequests() throws {
+    func test_aConnectionServesAtMostTheAllowedNumberOfRequests() throws {
       guard CurlLibrary.asksBeforeSending else {
         return XCTAssertThrowsError(try CurlTransport(.init(maxRequestsPerConnection: 3)))
       }
@@ -35,7 +35,7 @@
       }
     }
 
-    func testTheIdleTimeIsRoundedUpToSecondsAndMayBeEnormous() {
+    func test_theIdleTimeIsRoundedUpToSecondsAndMayBeEnormous() {
       for (time, seconds) in [
         (Duration.nanoseconds(1), 1), (.seconds(1.1), 2), (.seconds(55), 55), (.seconds(Int64.max), 1_000_000),
       ] {
@@ -43,7 +43,7 @@
       }
     }
 
-    func testInvalidLimitsAreRejected() {
+    func test_invalidLimitsAreRejected() {
       for (configuration, name) in [
         (CurlTransport.Configuration(maxConnectionsPerHost: 0), "maxConnectionsPerHost is 0"),
         (.init(maxConnections: -1), "maxConnections is -1"), (.init(maxBodySize: -1), "maxBodySize is -1"),
@@ -58,7 +58,7 @@
       }
     }
 
-    func testAHeadOfAnySizeIsSentCompletely() throws {
+    func test_aHeadOfAnySizeIsSentCompletely() throws {
       let received = Locked("")
       let server = try RawServer { client, _ in
         while let head = client.receiveHead() {
@@ -85,7 +85,7 @@
       }
     }
 
-    func testALongURLAfterAShortOneIsSentCompletely() throws {
+    func test_aLongURLAfterAShortOneIsSentCompletely() throws {
       let server = try RawServer { client, _ in
         while let head = client.receiveHead() {
           let size = head.utf8.count
@@ -105,7 +105,7 @@
       XCTAssertEqual(heads[2], heads[0])
     }
 
-    func testABodyAnnouncedAsTooLargeIsRejectedWithoutReadingIt() throws {
+    func test_aBodyAnnouncedAsTooLargeIsRejectedWithoutReadingIt() throws {
       for limit in [0, 10] {
         for status in [200, 500] {
           // The announced body never arrives: without the check, the request would time out.
@@ -132,7 +132,7 @@
       XCTAssertEqual(try outcome(head, on: CurlTransport()).get().status, 200)
     }
 
-    func testTrailersAreOnTheResponse() throws {
+    func test_trailersAreOnTheResponse() throws {
       let server = try TestServer { _ in
         .init(
           body: .raw([
@@ -157,7 +157,7 @@
       var path: String { "/" }
     }
 
-    func testTrailersAreOnAStreamedResponseAfterItsBodyWasRead() async throws {
+    func test_trailersAreOnAStreamedResponseAfterItsBodyWasRead() async throws {
       let server = try TestServer { _ in
         .init(
           body: .raw([
@@ -171,7 +171,7 @@
       XCTAssertEqual(streamed.trailers["X-Checksum"], "7")
     }
 
-    func testShutdownAndWaitReturnsAfterAllRequestsHaveEnded() async throws {
+    func test_shutdownAndWaitReturnsAfterAllRequestsHaveEnded() async throws {
       let server = try TestServer { _ in .neverResponding }
       let transport = try CurlTransport()
       let ends = Locked<[NetworkError.Kind?]>([])
@@ -188,7 +188,7 @@
       }
     }
 
-    func testAProxyWhoseUserHasAControlCharacterIsNeverBypassed() throws {
+    func test_aProxyWhoseUserHasAControlCharacterIsNeverBypassed() throws {
       for code in ["%0A", "%0d", "%09", "%1F", "%00", "%7f"] {
         for userInfo in ["us\(code)er:hush", "user:hu\(code)sh", "\(code)"] {
           for scheme in ["http", "https", "socks5", "socks5h"] {
@@ -203,7 +203,7 @@
       XCTAssertNoThrow(try CurlTransport(.init(proxy: .url(URL(string: "http://us%20er:p%25ss@127.0.0.1:9")!))))
     }
 
-    func testAProxyWithoutAPortUsesTheDefaultPortOfItsScheme() throws {
+    func test_aProxyWithoutAPortUsesTheDefaultPortOfItsScheme() throws {
       for (url, expected) in [
         ("http://proxy", "http://proxy:80"), ("https://u:p@proxy", "https://u:p@proxy:443"),
         ("socks5://proxy", "socks5://proxy:1080"), ("http://proxy:3128", "http://proxy:3128"),

@@ -35,25 +35,25 @@
       for word in words { XCTAssert(error.reason.contains(word), error.reason, file: file, line: line) }
     }
 
-    func testAnOverlongLineInAHeadIsReported() throws {
+    func test_anOverlongLineInAHeadIsReported() throws {
       let line = "X-Long: " + String(repeating: "x", count: 150_000) + "\r\n"
       assert(try error(of: "HTTP/1.1 200 OK\r\n\(line)Content-Length: 2\r\n\r\nok"), .connection, says: "head", "KB")
     }
 
-    func testAnInvalidChunkSizeIsReported() throws {
+    func test_anInvalidChunkSizeIsReported() throws {
       let size = String(repeating: "F", count: 20)
       let failure = try error(of: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(size)\r\nok\r\n0\r\n\r\n")
       assert(failure, .connection, says: "127.0.0.1")
       XCTAssert(failure.reason.localizedCaseInsensitiveContains("chunk"), failure.reason)
     }
 
-    func testAResponseThatIsNotHTTPIsReported() throws {
+    func test_aResponseThatIsNotHTTPIsReported() throws {
       for text in ["Http/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "SSH-2.0-OpenSSH\r\n", "HTTP/9.9 200\r\n\r\n"] {
         assert(try error(of: text), .connection, says: "did not respond with HTTP")
       }
     }
 
-    func testAnUnreachableProxyIsNamed() throws {
+    func test_anUnreachableProxyIsNamed() throws {
       let closed = try TestServer { _ in .text("never") }
       let port = closed.port
       closed.stop()
@@ -62,7 +62,7 @@
       assert(try error(target, .init(proxy: .url(proxy))), .connection, says: "proxy 127.0.0.1:\(port)", "192.0.2.1:81")
     }
 
-    func testAConnectionClosedDuringTheHandshakeIsNotReportedAsACertificateError() throws {
+    func test_aConnectionClosedDuringTheHandshakeIsNotReportedAsACertificateError() throws {
       let server = try RawServer { _, _ in }
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
       let failure = try error(url)
@@ -70,7 +70,7 @@
       XCTAssertFalse(failure.reason.contains("certificate"), failure.reason)
     }
 
-    func testAFileOfCAsThatDisappearsIsNamedWithTheRemedy() throws {
+    func test_aFileOfCAsThatDisappearsIsNamedWithTheRemedy() throws {
       let server = try RawServer { _, _ in }
       let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).pem")
       try Data("-----BEGIN CERTIFICATE-----".utf8).write(to: file)
@@ -85,7 +85,7 @@
       assert(failure, .tls, says: "TLSOptions.trust", "ca-certificates")
     }
 
-    func testAConnectionThatIsClosedAfterTheHandshakeSuggestsAClientCertificate() throws {
+    func test_aConnectionThatIsClosedAfterTheHandshakeSuggestsAClientCertificate() throws {
       let hostile = try HostileServer()
       defer { hostile.stop() }
       let trust = TLSOptions.Trust.file(hostile.file("ca.pem"))
@@ -94,7 +94,7 @@
         try error(url, .init(tls: .init(trust: trust))), .connection, says: "TLSOptions.identity", "client certificate")
     }
 
-    func testTooManyOpenFilesIsReported() throws {
+    func test_tooManyOpenFilesIsReported() throws {
       let server = try TestServer { _ in .text("ok") }
       let transport = try CurlTransport()
       let warm = PendingCall(self)
@@ -120,7 +120,7 @@
       }
     }
 
-    func testAnInvalidCertificateOfTheProxyIsAttributedToTheProxy() throws {
+    func test_anInvalidCertificateOfTheProxyIsAttributedToTheProxy() throws {
       let hostile = try HostileServer()
       defer { hostile.stop() }
       let proxy = try hostile.url("close-notify")

@@ -15,7 +15,7 @@
         isBodyComplete: body)
     }
 
-    func testEveryRowOfTheTable() {
+    func test_everyRowOfTheTable() {
       XCTAssertEqual(fate(0, status: 200, head: true), .complete)
       XCTAssertEqual(fate(0, status: 200), .truncated)
       XCTAssertEqual(fate(0), .truncated)
@@ -43,7 +43,7 @@
       return CurlTransfer(request, loop: loop) { _ in }
     }
 
-    func testTheNumberOfSendsIsLimited() throws {
+    func test_theNumberOfSendsIsLimited() throws {
       for (method, version, sends) in [
         (HTTPMethod.get, Request.HTTPVersion.automatic, 2), (.get, .http2, 3), (.post, .automatic, 1),
         (.post, .http2, 1),
@@ -61,7 +61,7 @@
       }
     }
 
-    func testARequestThatMustNotBeRepeatedHasItsOwnConnection_withLibcurlBefore7_80() throws {
+    func test_aRequestThatMustNotBeRepeatedHasItsOwnConnection_withLibcurlBefore7_80() throws {
       let server = try TestServer { _ in .text("ok") }
       let transport = try CurlTransport()
       for method in [HTTPMethod.get, .post, .get, .patch, .put] {
@@ -70,7 +70,7 @@
       XCTAssertEqual(server.connectionCount, CurlLibrary.asksBeforeSending ? 1 : 3)
     }
 
-    func testAServersLimitForIdleConnectionsAppliesToRequestsThatMustNotBeRepeated() throws {
+    func test_aServersLimitForIdleConnectionsAppliesToRequestsThatMustNotBeRepeated() throws {
       guard CurlLibrary.asksBeforeSending else { throw XCTSkip("libcurl before 7.80 uses a new connection for a POST") }
       let server = try RawServer { client, number in
         while client.receiveHead() != nil {

@@ -39,7 +39,7 @@
       return found
     }
 
-    func testTheGaugesCountRequestsFromTheQueueToTheirCompletion() async throws {
+    func test_theGaugesCountRequestsFromTheQueueToTheirCompletion() async throws {
       let mayRespond = DispatchSemaphore(value: 0)
       let server = try makeServer(respondingTo: mayRespond)
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 2))
@@ -70,7 +70,7 @@
       XCTAssertEqual(found, CurlTransport.Gauges())
     }
 
-    func testACancelledRequestDoesNotRaiseTheLimitOfConnections() async throws {
+    func test_aCancelledRequestDoesNotRaiseTheLimitOfConnections() async throws {
       let mayRespond = DispatchSemaphore(value: 0)
       let server = try makeServer(respondingTo: mayRespond)
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
@@ -89,7 +89,7 @@
     }
 
     /// TLS libraries write without MSG_NOSIGNAL, so a server that closes a connection could end the process.
-    func testTheThreadBlocksTheSignalOfABrokenPipe() async throws {
+    func test_theThreadBlocksTheSignalOfABrokenPipe() async throws {
       let transport = try CurlTransport()
       // The thread has begun.
       _ = await transport.gauges()
@@ -105,7 +105,7 @@
       transport.shutdown()
     }
 
-    func testOriginsAreCountedSeparately_alsoOnAUnixSocket() async throws {
+    func test_originsAreCountedSeparately_alsoOnAUnixSocket() async throws {
       let folder = try makeSocketFolder()
       let serve: @Sendable (RawClient, Int) -> Void = { client, _ in
         while client.receiveHead() != nil { client.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") }
@@ -124,7 +124,7 @@
       withExtendedLifetime(two) {}
     }
 
-    func testGaugesReturnDuringAShutdown() async throws {
+    func test_gaugesReturnDuringAShutdown() async throws {
       for _ in 0..<20 {
         let transport = try CurlTransport()
         await withTaskGroup(of: Int.self) { group in

@@ -39,7 +39,7 @@
       }
     }
 
-    func testAFoldedFieldIsOneValue() throws {
+    func test_aFoldedFieldIsOneValue() throws {
       let answer = try outcome(
         of: "HTTP/1.1 200 OK\r\nX-Folded: one\r\n two\r\n\t three \r\nX-Next: 4\r\nContent-Length: 2\r\n\r\nok"
       ).get()
@@ -48,7 +48,7 @@
       XCTAssertEqual(answer.body, Data("ok".utf8))
     }
 
-    func testAFoldedFirstLineOfAHeadIsRejectedWithoutAffectingOtherRequests() throws {
+    func test_aFoldedFirstLineOfAHeadIsRejectedWithoutAffectingOtherRequests() throws {
       // With such a line, libcurl 7.83 to 8.1.0 follows a pointer to a freed field when an easy handle is used for the
       // second time.
       let server = try TestServer { request in
@@ -66,7 +66,7 @@
       }
     }
 
-    func testAFoldedFirstLineAfterInterimResponsesIsRejectedAndItsConnectionClosed() throws {
+    func test_aFoldedFirstLineAfterInterimResponsesIsRejectedAndItsConnectionClosed() throws {
       let heads = [
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n X: 1\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/1.1 103 Early Hints\r\n\tX: 1\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
@@ -91,7 +91,7 @@
       }
     }
 
-    func testAFoldedFirstLineOfARedirectIsRejected() throws {
+    func test_aFoldedFirstLineOfARedirectIsRejected() throws {
       let server = try TestServer { request in
         let head = "HTTP/1.1 302 Found\r\n\tX-Folded: 1\r\nLocation: /\(request.path)1\r\nContent-Length: 0\r\n\r\n"
         let plain = TestServer.Response.redirect(to: "\(request.path)1")
@@ -103,7 +103,7 @@
       XCTAssertEqual(error.kind, .connection)
     }
 
-    func testTrailersAreReadAndNotAddedToTheHead() throws {
+    func test_trailersAreReadAndNotAddedToTheHead() throws {
       let answer = try outcome(
         of: "HTTP/1.1 200 OK\r\nTrailer: X-Late\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Late: 1\r\n\r\n"
       ).get()
@@ -111,18 +111,18 @@
       XCTAssertNil(answer.headers["X-Late"])
     }
 
-    func testAnUnsolicitedProtocolSwitchIsRejected() throws {
+    func test_anUnsolicitedProtocolSwitchIsRejected() throws {
       try failure(
         of: "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\nno HTTP", saying: "101")
     }
 
-    func testEndlessInterimResponsesReachTheHeadSizeLimit() throws {
+    func test_endlessInterimResponsesReachTheHeadSizeLimit() throws {
       let hint = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n"
       try failure(
         of: String(repeating: hint, count: 10_000), saying: "larger than \(CurlResponse.maxHeadSize) bytes")
     }
 
-    func testSlowEndlessInterimResponsesReachTheTotalTimeLimit() throws {
+    func test_slowEndlessInterimResponsesReachTheTotalTimeLimit() throws {
       let hint = TestServer.Response.Chunk("HTTP/1.1 102 Processing\r\n\r\n", after: 0.02)
       let server = try TestServer { _ in
         .init(body: .raw([TestServer.Response.Chunk](repeating: hint, count: 5000)))
@@ -134,7 +134,7 @@
       XCTAssert(error.reason.contains("Timeouts.total"), error.reason)
     }
 
-    func testResponsesWithoutABodyIgnoreTheirContentLength() throws {
+    func test_responsesWithoutABodyIgnoreTheirContentLength() throws {
       for (method, status) in [(HTTPMethod.get, "204 No Content"), (.get, "304 Not Modified"), (.head, "200 OK")] {
         for field in ["Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "Content-Length: 0\r\n", ""] {
           let answer = try outcome(of: "HTTP/1.1 \(status)\r\n\(field)\r\n", method: method).get()
@@ -144,7 +144,7 @@
       }
     }
 
-    func testBytesAfterAResponseWithoutABodyAreNotTheNextResponse() throws {
+    func test_bytesAfterAResponseWithoutABodyAreNotTheNextResponse() throws {
       let smuggled = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nsmuggled"
       for (method, status) in [(HTTPMethod.get, "204 No Content"), (.get, "304 Not Modified"), (.head, "200 OK")] {
         for field in ["", "Content-Length: \(smuggled.utf8.count)\r\n"] {
@@ -154,7 +154,7 @@
       }
     }
 
-    func testInvalidChunkSizesFailTheResponse() throws {
+    func test_invalidChunkSizesFailTheResponse() throws {
       for size in ["-2", "", "zz", " ", "+2", "ffffffffffffffffff", "8000000000000000", "\0"] {
         for field in ["", "Content-Length: 2\r\n"] {
           let head = "HTTP/1.1 200 OK\r\n\(field)Transfer-Encoding: chunked\r\n\r\n"
@@ -166,7 +166,7 @@
       }
     }
 
-    func testABatchOfSubmissionsWakesTheLoopOnce() {
+    func test_aBatchOfSubmissionsWakesTheLoopOnce() {
       let inbox = CurlInbox()
       var wakeUps = 0
       for batch in 1...3 {
@@ -180,7 +180,7 @@
       }
     }
 
-    func testAmbiguousFramingFields_areRejected() throws {
+    func test_ambiguousFramingFields_areRejected() throws {
       // libcurl 8.23 replaces line folding with a space before it uses a field (RFC 9112 §5.2). The end is then certain.
       let unfolded = [
         "Transfer-Encoding:\r\n chunked": "ok", "Transfer-Encoding: chunked\r\n ": "ok",
@@ -201,7 +201,7 @@
       }
     }
 
-    func testARangeIsRequestedWithoutCodings() throws {
+    func test_aRangeIsRequestedWithoutCodings() throws {
       let server = try TestServer { .text($0.header("Accept-Encoding") ?? "none") }
       let transport = try CurlTransport()
       let request = Request(url: server.url("/"), headers: ["Range": "bytes=1-2"])

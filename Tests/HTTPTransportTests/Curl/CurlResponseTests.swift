@@ -16,7 +16,7 @@
       return try outcome(.init(url: server.url("/")), on: try CurlTransport())
     }
 
-    func testAnAmbiguousContentLengthIsRejected() throws {
+    func test_anAmbiguousContentLengthIsRejected() throws {
       for value in ["2, 4", "5abc", "-1", "+2", "0x2", "2 2", "99999999999999999999", "9223372036854775808", "", "2,"] {
         guard case .failure(let error) = try outcome("Content-Length: \(value)") else {
           XCTFail("the length \(value.debugDescription) was taken")
@@ -26,7 +26,7 @@
       }
     }
 
-    func testAHeadHasAtMost500Fields_withTrailersAndInformationalHeads() throws {
+    func test_aHeadHasAtMost500Fields_withTrailersAndInformationalHeads() throws {
       let fields = (0..<CurlResponse.maxFields).map { "X-\($0): 1" }.joined(separator: "\r\n")
       XCTAssertEqual(try outcome(fields).get().headers.count, CurlResponse.maxFields)
       for more in [fields + "\r\nX: 1", "A: 1\r\n\r\nHTTP/1.1 200 OK\r\n\(fields)"] {
@@ -43,14 +43,14 @@
       }
     }
 
-    func testTheErrorNamesTheContentLength() throws {
+    func test_theErrorNamesTheContentLength() throws {
       guard case .failure(let error) = try outcome("Content-Length: 5abc") else { return XCTFail("no error") }
       // libcurl 8.23 rejects the response itself, and its message omits the value.
       let words = CurlLibrary.isAtLeast(0x08_0f00) ? "Content-Length" : "5abc"
       XCTAssert(error.reason.contains(words), error.reason)
     }
 
-    func testEqualContentLengthsAndSimilarFieldNamesAreAccepted() throws {
+    func test_equalContentLengthsAndSimilarFieldNamesAreAccepted() throws {
       for fields in [
         "Content-Length: 2, 2", "Content-Length: 2\r\ncontent-length: 2",
         "Content-Length: 2\r\nContent-Locale: en\r\nChannel-Layout: 5.1", "Content-Locale: 7\r\nContent-Length: 2",
@@ -60,7 +60,7 @@
     }
 
     // Newer versions of libcurl reject such a status line before it gets here.
-    func testAStatusLineOfAnUnknownVersionIsNotHTTP() {
+    func test_aStatusLineOfAnUnknownVersionIsNotHTTP() {
       for (version, isKnown) in [("1.0", true), ("1.1", true), ("2", true), ("3", true), ("4", false), ("9.9", false)] {
         var response = CurlResponse(maxBodySize: 10)
         for line in ["HTTP/\(version) 200 OK\r\n", "\r\n"] {
@@ -71,7 +71,7 @@
       }
     }
 
-    func testOneHandleReceivesSmallAndLargeResponsesAlternately() throws {
+    func test_oneHandleReceivesSmallAndLargeResponsesAlternately() throws {
       let server = try TestServer { request in
         .bytes([UInt8]((0..<(Int(request.path.dropFirst()) ?? 0)).map { UInt8(truncatingIfNeeded: $0) }))
       }
@@ -83,7 +83,7 @@
       XCTAssertEqual(server.connectionCount, 1)
     }
 
-    func testCarriageReturnsAndNULsWithinAFieldBecomeSpaces() throws {
+    func test_carriageReturnsAndNULsWithinAFieldBecomeSpaces() throws {
       let text = "A: a\rSet-Cookie: evil=1\nB: \0b\0c\r\nC: é\r\nD: d\n \re\n"
       let headers = HTTPHeaders(ReceivedFields(lines: Array(text.utf8)))
       XCTAssertEqual(headers.map(\.name), ["A", "B", "C", "D"])
@@ -98,7 +98,7 @@
       XCTAssertNil(answer.headers["X-Evil"])
     }
 
-    func testConcurrentReadersParseTheFieldsOnce() throws {
+    func test_concurrentReadersParseTheFieldsOnce() throws {
       let headers = HTTPHeaders(ReceivedFields(lines: Array("A: 1\nB:2 \nfolded\n continued\nA: é\n".utf8)))
       let copies = (0..<64).map { _ in headers }
       DispatchQueue.concurrentPerform(iterations: 64) { index in

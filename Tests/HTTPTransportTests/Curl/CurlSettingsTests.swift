@@ -37,13 +37,13 @@
       XCTAssertEqual(server.connectionCount, 0, file: file, line: line)
     }
 
-    func testNothingIsSentIfThePinsAreRejected() throws {
+    func test_nothingIsSentIfThePinsAreRejected() throws {
       let pin = try PublicKeyPin(Data(count: 32).base64EncodedString())
       let pins = [PublicKeyPin](repeating: pin, count: tooLong / pin.description.utf8.count + 1)
       try assertRefused(.init(tls: .init(pins: ["127.0.0.1": pins])), .tls, "TLSOptions.pins", scheme: "https")
     }
 
-    func testNothingIsSentIfTheCAsAreRejected() throws {
+    func test_nothingIsSentIfTheCAsAreRejected() throws {
       let pem = Data(repeating: 0x0a, count: tooLong)
       let configuration = CurlTransport.Configuration(tls: .init(trust: .pem(pem)))
       guard CurlLibrary.isAtLeast(0x07_4d00) else {
@@ -55,7 +55,7 @@
       try assertRefused(configuration, .tls, "TLSOptions.trust", scheme: "https")
     }
 
-    func testNothingIsSentIfTheClientIdentityIsRejected() throws {
+    func test_nothingIsSentIfTheClientIdentityIsRejected() throws {
       let file = FileManager.default.temporaryDirectory.appending(path: "identity-\(UUID().uuidString).pem")
       try Data("no key".utf8).write(to: file)
       defer { try? FileManager.default.removeItem(at: file) }
@@ -65,7 +65,7 @@
         .init(tls: .init(identity: identity)), .tls, "the password of TLSOptions.identity", scheme: "https")
     }
 
-    func testNothingIsSentIfTheProxyOrItsExceptionsAreRejected() throws {
+    func test_nothingIsSentIfTheProxyOrItsExceptionsAreRejected() throws {
       let proxy = try XCTUnwrap(URL(string: "http://127.0.0.1:1/"))
       try assertRefused(
         .init(proxy: .url(proxy, except: [String(repeating: "x", count: tooLong)])), .invalidRequest,
@@ -74,7 +74,7 @@
       try assertRefused(.init(proxy: .url(long)), .invalidRequest, "the URL of Configuration.proxy")
     }
 
-    func testRejectedPinsOfOneHostDoNotAffectOtherHosts() throws {
+    func test_rejectedPinsOfOneHostDoNotAffectOtherHosts() throws {
       let pin = try PublicKeyPin(Data(count: 32).base64EncodedString())
       let pins = [PublicKeyPin](repeating: pin, count: tooLong / pin.description.utf8.count + 1)
       let transport = try CurlTransport(.init(tls: .init(pins: ["localhost": pins]), maxConnections: 1))

@@ -11,17 +11,17 @@
   /// Tests of the behavior that is specific to the libcurl transport. `TransportSuite` also runs with it, as the
   /// default.
   final class CurlTransportTests: XCTestCase {
-    func testItIsTheDefault() throws {
+    func test_itIsTheDefault() throws {
       XCTAssert(DefaultTransport.make() is CurlTransport)
     }
 
-    func testCapabilitiesNameTheLibrary() throws {
+    func test_capabilitiesNameTheLibrary() throws {
       let found = try XCTUnwrap(CurlTransport.capabilities)
       XCTAssert(found.version.contains("."), found.version)
       XCTAssertTrue(found.gzip)
     }
 
-    func testAReusedHandleSendsTheURLOfEachRequest() throws {
+    func test_aReusedHandleSendsTheURLOfEachRequest() throws {
       let server = try TestServer { .text($0.target) }
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
       // The last three repeat earlier ones: after the same URL, after others, and after a request that resets the handle.
@@ -36,7 +36,7 @@
       XCTAssertEqual(try outcome(Request(url: other.url("/post")), on: transport).get().text(), "other /post")
     }
 
-    func testAReusedHandleSendsTheCookiesOfEachRequest() throws {
+    func test_aReusedHandleSendsTheCookiesOfEachRequest() throws {
       let server = try TestServer { .text($0.header("Cookie") ?? "none") }
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
       let jar = CookieJar()
@@ -53,7 +53,7 @@
       XCTAssertEqual(try outcome(signedIn, on: transport).get().text(), "none")
     }
 
-    func testBrotliAndZstdAreDecodedIfTheLibrarySupportsThem() throws {
+    func test_brotliAndZstdAreDecodedIfTheLibrarySupportsThem() throws {
       let codings: [(String, Bool?, String)] = [
         ("br", CurlTransport.capabilities?.brotli, "1b2700f8a54574f6fab624956c328c4c4083899c92a11e1c"),
         (
@@ -71,7 +71,7 @@
       }
     }
 
-    func testACustomAcceptEncodingDeliversTheBodyUndecoded() throws {
+    func test_aCustomAcceptEncodingDeliversTheBodyUndecoded() throws {
       let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       let raw = Request(url: server.url("/gzip"), headers: ["Accept-Encoding": "gzip"])
@@ -81,13 +81,13 @@
       XCTAssertEqual(try outcome(plain, on: transport).get().body, Data(TestRoutes.message.utf8))
     }
 
-    func testABodyThatContradictsItsContentEncodingIsAConnectionError() throws {
+    func test_aBodyThatContradictsItsContentEncodingIsAConnectionError() throws {
       let server = try TestServer { _ in TestServer.Response.text("plain").header("Content-Encoding", "gzip") }
       let outcome = try outcome(Request(url: server.url("/")), on: try CurlTransport())
       XCTAssertEqual(TransportSuite.kind(outcome), .connection)
     }
 
-    func testABodyAboveTheLimitNamesTheOption() throws {
+    func test_aBodyAboveTheLimitNamesTheOption() throws {
       let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxBodySize: 1000))
       XCTAssertEqual(try outcome(Request(url: server.url("/bytes/1000")), on: transport).get().body.count, 1000)
@@ -98,7 +98,7 @@
       XCTAssert(error.reason.contains("maxBodySize"), error.reason)
     }
 
-    func testAnEndlessHeadFails() throws {
+    func test_anEndlessHeadFails() throws {
       let server = try TestServer { _ in
         let head =
           "HTTP/1.1 200 OK\r\n"
@@ -113,13 +113,13 @@
       XCTAssert(error.reason.contains("127.0.0.1:\(server.port)"), error.reason)
     }
 
-    func testAHugeContentLengthDoesNotAllocateMemory() throws {
+    func test_aHugeContentLengthDoesNotAllocateMemory() throws {
       let server = try TestServer { _ in .truncatedBody(promised: 1 << 46, sent: 10) }
       let outcome = try outcome(Request(url: server.url("/")), on: try CurlTransport())
       XCTAssertEqual(TransportSuite.kind(outcome), .tooLarge)
     }
 
-    func testAPostIsNotSentTwiceOnAKeptConnection() throws {
+    func test_aPostIsNotSentTwiceOnAKeptConnection() throws {
       let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       XCTAssertEqual(try outcome(Request(url: server.url("/text")), on: transport).get().status, 200)
@@ -132,7 +132,7 @@
       XCTAssertEqual(server.requests.filter { $0.method == "POST" }.count, 1)
     }
 
-    func testAnUnknownMethodIsNotSentTwiceOnAKeptConnection() throws {
+    func test_anUnknownMethodIsNotSentTwiceOnAKeptConnection() throws {
       let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       for body in [Request.Body.none, .data(Data("once".utf8))] {
@@ -144,7 +144,7 @@
       }
     }
 
-    func testACancelledUploadReleasesItsBodySource() throws {
+    func test_aCancelledUploadReleasesItsBodySource() throws {
       final class Token: Sendable {
         let gone: XCTestExpectation
         init(_ gone: XCTestExpectation) { self.gone = gone }
@@ -178,7 +178,7 @@
       XCTAssertEqual(calls.withLock { $0 }, 1)
     }
 
-    func testAMissingCAFileIsNamed() throws {
+    func test_aMissingCAFileIsNamed() throws {
       let file = URL(filePath: "/no/such/ca.pem")
       XCTAssertThrowsError(try CurlTransport(.init(tls: .init(trust: .file(file))))) { error in
         XCTAssertEqual((error as? NetworkError)?.kind, .tls)
@@ -186,7 +186,7 @@
       }
     }
 
-    func testTheUnderlyingErrorIsLibcurls() throws {
+    func test_theUnderlyingErrorIsLibcurls() throws {
       let closed = try TestServer { _ in .status(200) }
       closed.stop()
       guard case .failure(let error) = try outcome(Request(url: closed.url("/")), on: try CurlTransport()) else {
@@ -197,14 +197,14 @@
       XCTAssert(cause.text.contains("\(closed.port)"), cause.text)
     }
 
-    func testProxyEnvironmentVariablesAreIgnoredByDefault() throws {
+    func test_proxyEnvironmentVariablesAreIgnoredByDefault() throws {
       setenv("http_proxy", "http://127.0.0.1:1", 1)
       defer { unsetenv("http_proxy") }
       let server = try TestServer(routes: TestRoutes.make())
       XCTAssertEqual(try outcome(Request(url: server.url("/text")), on: try CurlTransport()).get().status, 200)
     }
 
-    func testMetricsDistinguishNewConnectionsFromReusedOnes() throws {
+    func test_metricsDistinguishNewConnectionsFromReusedOnes() throws {
       let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       let request = Request(url: server.url("/bytes/1000"))
@@ -220,12 +220,12 @@
       XCTAssertLessThanOrEqual(try XCTUnwrap(first.firstByte), first.total)
     }
 
-    func testAnIPv6AddressIsInBrackets() {
+    func test_anIPv6AddressIsInBrackets() {
       XCTAssertEqual(CurlHandle.hostAndPort("::1", 80), "[::1]:80")
       XCTAssertEqual(CurlHandle.hostAndPort("127.0.0.1", 80), "127.0.0.1:80")
     }
 
-    func testAllSpellingsOfAnOriginAreNormalized() {
+    func test_allSpellingsOfAnOriginAreNormalized() {
       for (spelling, origin) in [
         ("http://h", "http://h"), ("HTTP://H", "http://h"), ("http://h:80", "http://h"), ("http://h:", "http://h"),
         ("http://User:P@ss@h", "http://h"), ("https://h:443", "https://h"), ("https://h:80", "https://h:80"),
@@ -235,7 +235,7 @@
       ] { XCTAssertEqual(CurlLoop.oneSpelling(of: spelling), origin, spelling) }
     }
 
-    func testSpellingsOfAnOriginShareItsQueue() throws {
+    func test_spellingsOfAnOriginShareItsQueue() throws {
       let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
       let pendingCalls = ["http://", "HTTP://", "http://u@"].map { start in
@@ -249,7 +249,7 @@
       XCTAssertGreaterThan(queued[2], .milliseconds(180))
     }
 
-    func testATimeoutAndAnUnknownHostHaveMetrics() throws {
+    func test_aTimeoutAndAnUnknownHostHaveMetrics() throws {
       let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.2))
@@ -261,7 +261,7 @@
       XCTAssertEqual(error.metrics?.isReused, false)
     }
 
-    func testTheTimeInTheQueueIsMeasured() throws {
+    func test_theTimeInTheQueueIsMeasured() throws {
       let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
       let pendingCalls = (0..<2).map { _ in PendingCall(self) }
@@ -271,7 +271,7 @@
       XCTAssertLessThan(queued[0], queued[1])
     }
 
-    func testRequestsOfHighPriorityOvertakeQueuedRequests() throws {
+    func test_requestsOfHighPriorityOvertakeQueuedRequests() throws {
       let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
       let pendingCalls = (0..<7).map { _ in PendingCall(self) }
@@ -284,7 +284,7 @@
       XCTAssertEqual(server.requests.compactMap { $0.query("q") }, ["0", "3", "6", "2", "5", "1", "4"])
     }
 
-    func testLargeBodiesSendExpect100Continue() throws {
+    func test_largeBodiesSendExpect100Continue() throws {
       let server = try TestServer { .text($0.header("Expect") ?? "none") }
       let transport = try CurlTransport()
       func expectation(_ body: Request.Body, _ headers: HTTPHeaders = [:]) throws -> String {
@@ -297,7 +297,7 @@
       XCTAssertEqual(try expectation(.data(Data(count: 1 << 20 + 1)), ["Expect": ""]), "")
     }
 
-    func testARequestIsSentWithoutExpect_after417() throws {
+    func test_aRequestIsSentWithoutExpect_after417() throws {
       let server = try TestServer(expectation: { _ in 417 }) { .text("\($0.body.count)") }
       let transport = try CurlTransport()
       let request = Request(method: .put, url: server.url("/"), body: .data(Data(count: 3 << 20)))
@@ -309,14 +309,14 @@
       XCTAssertEqual(pending.body, Data("\(3 << 20)".utf8))
     }
 
-    func testAFinalResponseToAnExpectationSkipsTheBody() throws {
+    func test_aFinalResponseToAnExpectationSkipsTheBody() throws {
       let server = try TestServer(expectation: { _ in 413 }) { _ in .text("never") }
       let request = Request(method: .put, url: server.url("/"), body: .data(Data(count: 3 << 20)))
       XCTAssertEqual(try outcome(request, on: try CurlTransport()).get().status, 413)
       XCTAssertEqual(server.requestCount, 0)
     }
 
-    func testAProxyReceivesTheAbsoluteURL() throws {
+    func test_aProxyReceivesTheAbsoluteURL() throws {
       let proxy = try TestServer { .text($0.target) }
       let url = try XCTUnwrap(URL(string: "http://nosuchhost.invalid/a?b"))
       let through = try CurlTransport(.init(proxy: .url(proxy.url, except: ["127.0.0.1"])))
@@ -327,7 +327,7 @@
       XCTAssertEqual(proxy.requestCount, 1)
     }
 
-    func testTheProxyOfTheEnvironmentIsUsedIfConfigured() throws {
+    func test_theProxyOfTheEnvironmentIsUsedIfConfigured() throws {
       let proxy = try TestServer { .text($0.target) }
       setenv("http_proxy", proxy.url.absoluteString, 1)
       defer { unsetenv("http_proxy") }
@@ -339,7 +339,7 @@
       }
     }
 
-    func testAnInvalidConfigurationIsRejected() throws {
+    func test_anInvalidConfigurationIsRejected() throws {
       let missing = URL(filePath: "/no/such/key.pem")
       let good = try PublicKeyPin(Data(count: 32).base64EncodedString())
       let wrong: [(CurlTransport.Configuration, String)] = [
@@ -353,7 +353,7 @@
       _ = try CurlTransport(.init(tls: .init(pins: ["h": [good, good]], minVersion: .v1_3)))
     }
 
-    func testIdleConnectionsAreClosedAtTheTotalLimit() throws {
+    func test_idleConnectionsAreClosedAtTheTotalLimit() throws {
       let servers = try (0..<4).map { _ in try TestServer(routes: TestRoutes.make()) }
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 2, maxConnections: 2))
       let pendingCalls = (0..<60).map { _ in PendingCall(self) }
@@ -364,7 +364,7 @@
       withExtendedLifetime(servers) {}  // the optimizer would release the servers after their last use
     }
 
-    func testReleasedTransportsCloseTheirConnections() throws {
+    func test_releasedTransportsCloseTheirConnections() throws {
       let server = try TestServer(routes: TestRoutes.make())
       for _ in 0..<20 {
         XCTAssertEqual(try outcome(Request(url: server.url("/text")), on: try CurlTransport()).get().status, 200)

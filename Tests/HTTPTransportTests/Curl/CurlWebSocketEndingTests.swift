@@ -42,7 +42,7 @@ import XCTest
 
     private var error: NetworkError? { if case .failure(let error)? = end.value { error } else { nil } }
 
-    func testACloseFrameIsDelivered_thoughTheConnectionWasResetDuringASend() throws {
+    func test_aCloseFrameIsDelivered_thoughTheConnectionWasResetDuringASend() throws {
       let transport = try CurlTransport()
       // The server sends the reason right before the reset.
       let server = try TestServer { _ in
@@ -64,7 +64,7 @@ import XCTest
       XCTAssertEqual(sent.value??.code, 1009)
     }
 
-    func testAPausedReaderReceivesAllMessagesSentBeforeTheReset() throws {
+    func test_aPausedReaderReceivesAllMessagesSentBeforeTheReset() throws {
       let transport = try CurlTransport()
       let server = try TestServer { _ in
         .socket(
@@ -94,7 +94,7 @@ import XCTest
       XCTAssertEqual(try end.value?.get().code, .normal)
     }
 
-    func testAResetWithoutACloseFrameFailsTheSocketAndItsSends() throws {
+    func test_aResetWithoutACloseFrameFailsTheSocketAndItsSends() throws {
       let transport = try CurlTransport()
       let server = try TestServer { _ in .socket(Script(onMessage: { _ in [.text("go"), .wait(0.05), .reset] })) }
       let control = connect(transport, server, flow: Self.busy(until: server))
@@ -108,7 +108,7 @@ import XCTest
       XCTAssertEqual(sent.value??.kind, .connection)
     }
 
-    func testARejectedHandshakeKeepsItsStatus_thoughItsBodyIsTruncatedOrEndless() throws {
+    func test_aRejectedHandshakeKeepsItsStatus_thoughItsBodyIsTruncatedOrEndless() throws {
       let head = "HTTP/1.1 401 No\r\nContent-Length: 50\r\n\r\nno"
       let chunk = "HTTP/1.1 401 No\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nno"
       for text in [head, chunk] {
@@ -126,7 +126,7 @@ import XCTest
       }
     }
 
-    func testTheLoopServesAQueuedSocketOncePerTurn() throws {
+    func test_theLoopServesAQueuedSocketOncePerTurn() throws {
       let loop = try XCTUnwrap(CurlWebSocketLoop(CurlTransport.Configuration()))
       let url = try XCTUnwrap(URL(string: "http://127.0.0.1/"))
       let receiver = WebSocketReceiver(response: { _ in }, message: { _ in .continue }, closed: { _ in })

@@ -64,14 +64,14 @@ import XCTest
       return listener
     }
 
-    func testTheServersCloseIsDeliveredAfterItsMessages() throws {
+    func test_theServersCloseIsDeliveredAfterItsMessages() throws {
       let listener = try end(Script(onOpen: [.text("a"), .ping([1]), .binary([1, 2]), .close(4001, "bye")]))
       XCTAssertEqual(listener.notes.all, ["a", "2 bytes"])
       XCTAssertEqual(listener.close, WebSocketClose(code: 4001, reason: "bye"))
       XCTAssertEqual(listener.responses.value.map(\.status), [101])
     }
 
-    func testInvalidFramesFailTheSocketWithTheCorrectCode() throws {
+    func test_invalidFramesFailTheSocketWithTheCorrectCode() throws {
       let cases: [([UInt8], Int, NetworkError.Kind, [UInt8])] = [
         (Script.frame(1, [0x61], reserved: 1), 1002, .closed, [3, 0xEA]),
         (Script.frame(3, []), 1002, .closed, [3, 0xEA]),
@@ -98,7 +98,7 @@ import XCTest
       }
     }
 
-    func testAConnectionThatEndsWithoutACloseFrameIsAnError() throws {
+    func test_aConnectionThatEndsWithoutACloseFrameIsAnError() throws {
       for action in [Script.Action.end, .reset] {
         let listener = try end(Script(onOpen: [.text("a"), .wait(0.02), action]))
         XCTAssertEqual(listener.notes.all, ["a"])
@@ -106,7 +106,7 @@ import XCTest
       }
     }
 
-    func testAWrongAcceptKeyAndAnIncompleteHandshakeAreErrors() throws {
+    func test_aWrongAcceptKeyAndAnIncompleteHandshakeAreErrors() throws {
       let wrong = try end(Script(accept: "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="))
       XCTAssertEqual(wrong.error?.kind, .closed)
       XCTAssertEqual(wrong.responses.value.count, 0)
@@ -126,7 +126,7 @@ import XCTest
       }
     }
 
-    func testARefusedConnectionAndAnUnknownHostAreErrors() throws {
+    func test_aRefusedConnectionAndAnUnknownHostAreErrors() throws {
       let transport = try CurlTransport()
       let server = try TestServer { _ in .socket(.echo) }
       server.stop()
@@ -143,7 +143,7 @@ import XCTest
       withExtendedLifetime((first, second)) {}
     }
 
-    func testARejectedHandshakeDeliversAResponseWithItsBody_andFailsWithKindStatus() throws {
+    func test_aRejectedHandshakeDeliversAResponseWithItsBody_andFailsWithKindStatus() throws {
       let transport = try CurlTransport()
       let server = try TestServer { _ in .json(#"{"message":"sign in"}"#, status: 401) }
       let listener = Listener()
@@ -156,7 +156,7 @@ import XCTest
       withExtendedLifetime(control) {}
     }
 
-    func testARedirectIsFollowedIfThePolicyAllows_withCookies() throws {
+    func test_aRedirectIsFollowedIfThePolicyAllows_withCookies() throws {
       let transport = try CurlTransport()
       let server = try TestServer { request in
         request.path == "/old"
@@ -181,7 +181,7 @@ import XCTest
       withExtendedLifetime((control, other)) {}
     }
 
-    func testARedirectToTheSchemeOfWebSocketsIsFollowed() throws {
+    func test_aRedirectToTheSchemeOfWebSocketsIsFollowed() throws {
       let target = try TestServer { _ in .socket(.echo) }
       let address = "ws://127.0.0.1:\(target.port)/end"
       let server = try TestServer { _ in .redirect(to: address) }
@@ -194,7 +194,7 @@ import XCTest
       withExtendedLifetime((control, target)) {}
     }
 
-    func testARedirectToAUnixSocketIsNotFollowed() throws {
+    func test_aRedirectToAUnixSocketIsNotFollowed() throws {
       let server = try TestServer { _ in .redirect(to: "http://docker/attach") }
       let transport = try CurlTransport(.init(addresses: ["docker": .unixSocket(path: "/none")]))
       let listener = Listener()
@@ -204,7 +204,7 @@ import XCTest
       withExtendedLifetime(control) {}
     }
 
-    func testSendsCompleteInOrderAndFailAfterTheEnd() throws {
+    func test_sendsCompleteInOrderAndFailAfterTheEnd() throws {
       let transport = try CurlTransport()
       let server = try TestServer { _ in .socket(.echo) }
       let listener = Listener()
@@ -233,7 +233,7 @@ import XCTest
       until { server.openConnectionCount == 0 }
     }
 
-    func testAMessageIsWrittenInTheTurnInWhichItIsSent() throws {
+    func test_aMessageIsWrittenInTheTurnInWhichItIsSent() throws {
       let transport = try CurlTransport()
       let received = Notes()
       let script = Script { message in
@@ -254,7 +254,7 @@ import XCTest
       withExtendedLifetime(control) {}
     }
 
-    func testASendWaitsForAServerThatDoesNotRead() throws {
+    func test_aSendWaitsForAServerThatDoesNotRead() throws {
       let transport = try CurlTransport()
       let server = try TestServer { _ in .socket(Script(onOpen: [.text("go"), .stopReading])) }
       let listener = Listener()
@@ -274,7 +274,7 @@ import XCTest
       XCTAssertEqual(sent.value, 1, "a message was complete though most of it had not gone")
     }
 
-    func testAPauseStopsTheServerWithoutLosingMessages() throws {
+    func test_aPauseStopsTheServerWithoutLosingMessages() throws {
       let transport = try CurlTransport()
       let piece = [UInt8](repeating: 7, count: 50_000)
       let server = try TestServer { _ in
@@ -292,7 +292,7 @@ import XCTest
       XCTAssertEqual(listener.close?.code, .normal)
     }
 
-    func testAnUnresponsivePeerTimesOut() throws {
+    func test_anUnresponsivePeerTimesOut() throws {
       let pings = Counter()
       let script = Script(onControl: { opcode, _ in
         if opcode == 9 { pings.next() }
@@ -303,7 +303,7 @@ import XCTest
       XCTAssertEqual(pings.value, 1)
     }
 
-    func testAPausedSocketSurvivesTheDeadlinesOfItsPings() throws {
+    func test_aPausedSocketSurvivesTheDeadlinesOfItsPings() throws {
       let pings = Counter()
       let transport = try CurlTransport()
       let server = try TestServer { request in
@@ -332,7 +332,7 @@ import XCTest
       withExtendedLifetime(otherControl) {}
     }
 
-    func testAPausedSocketEnds_thoughTheServerDoesNotAnswerItsClose() throws {
+    func test_aPausedSocketEnds_thoughTheServerDoesNotAnswerItsClose() throws {
       let transport = try CurlTransport()
       let server = try TestServer { _ in
         .socket(Script(onOpen: [.text("a"), .text("b")], onControl: { _, _ in [] }))
@@ -346,7 +346,7 @@ import XCTest
       XCTAssertEqual(listener.close?.code, .abnormal)
     }
 
-    func testPongsKeepTheSocketOpen() throws {
+    func test_pongsKeepTheSocketOpen() throws {
       let pings = Counter()
       let transport = try CurlTransport()
       let server = try TestServer { _ in
@@ -365,7 +365,7 @@ import XCTest
       until { listener.end.value != nil }
     }
 
-    func testDisposingInAnyPhaseEndsTheSocketAndClosesItsConnection() throws {
+    func test_disposingInAnyPhaseEndsTheSocketAndClosesItsConnection() throws {
       let transport = try CurlTransport()
       let server = try TestServer { request in
         request.path == "/never" ? .neverResponding : .socket(.echo)
@@ -390,7 +390,7 @@ import XCTest
       until { server.openConnectionCount == 0 }
     }
 
-    func testAShutdownClosesOpenSocketsWithGoingAwayAndRejectsNewOnes() async throws {
+    func test_aShutdownClosesOpenSocketsWithGoingAwayAndRejectsNewOnes() async throws {
       let transport = try CurlTransport()
       let codes = Box<[[UInt8]]>([])
       let server = try TestServer { _ in
@@ -414,7 +414,7 @@ import XCTest
       withExtendedLifetime((controls, control)) {}
     }
 
-    func testAThousandConcurrentSocketsEcho() throws {
+    func test_aThousandConcurrentSocketsEcho() throws {
       let transport = try CurlTransport()
       let server = try TestServer { _ in .socket(.echo) }
       let listeners = (0..<1000).map { _ in Listener() }

@@ -47,7 +47,7 @@
       )
     }
 
-    func testAResponseBeforeTheEndOfAnEndlessBodyIsDelivered() throws {
+    func test_aResponseBeforeTheEndOfAnEndlessBodyIsDelivered() throws {
       for response in Self.responses {
         let server = try server(response)
         let transport = try CurlTransport()
@@ -68,7 +68,7 @@
       }
     }
 
-    func testAnEarlyResponseIsAlsoDeliveredAsAStream() throws {
+    func test_anEarlyResponseIsAlsoDeliveredAsAStream() throws {
       for response in Self.responses {
         let server = try server(response)
         let transport = try CurlTransport()
@@ -84,7 +84,7 @@
       }
     }
 
-    func testAnIncompleteEarlyResponseIsAwaited() throws {
+    func test_anIncompleteEarlyResponseIsAwaited() throws {
       let server = try RawServer { client, _ in
         while let head = client.receiveHead() {
           client.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\n")
@@ -102,7 +102,7 @@
       XCTAssertEqual(try pending.outcome().get().body, Data("partall".utf8))
     }
 
-    func testARedirectBeforeTheEndOfTheBodyIsFollowed() throws {
+    func test_aRedirectBeforeTheEndOfTheBodyIsFollowed() throws {
       let target = try TestServer { request in .text(request.method) }
       let server = try server("HTTP/1.1 303 See Other\r\nLocation: \(target.url("/"))\r\nContent-Length: 0\r\n\r\n")
       let endless = Request.BodyStream(open: { { Data(count: 1 << 14) } })

@@ -45,7 +45,7 @@
       return try CurlTransport(.init(tls: .init(trust: .file(URL(filePath: file))), proxy: proxy, addresses: addresses))
     }
 
-    func testARequiredVersionIsUsedWithAioquic_overOneConnection() throws {
+    func test_aRequiredVersionIsUsedWithAioquic_overOneConnection() throws {
       let (url, transport) = (try server(), try transport())
       for (body, line) in [
         (nil, "HTTP/3 GET /first 0"), (Data("four".utf8), "HTTP/3 POST /first 4"),
@@ -59,7 +59,7 @@
       }
     }
 
-    func testManyRequestsShareConnections() throws {
+    func test_manyRequestsShareConnections() throws {
       let (url, transport) = (try server(), try transport())
       let pendingCalls = (0..<50).map { _ in PendingCall(self) }
       for (index, pending) in pendingCalls.enumerated() {
@@ -71,7 +71,7 @@
       }
     }
 
-    func testHTTP3IsUsedOnlyIfItIsAskedFor() throws {
+    func test_http3IsUsedOnlyIfItIsAskedFor() throws {
       let (url, transport) = (try server(), try transport())
       for (version, expected) in [
         (NetLayer.Request.HTTPVersion.automatic, "1.1"), (.http3, "3"), (.automatic, "1.1"),
@@ -80,14 +80,14 @@
       }
     }
 
-    func testAnAddressReplacesTheHost_alsoOverQUIC() throws {
+    func test_anAddressReplacesTheHost_alsoOverQUIC() throws {
       let url = try server()
       let transport = try transport(addresses: ["localhost:8443": .host("127.0.0.1", port: url.port)])
       let target = try XCTUnwrap(URL(string: "https://localhost:8443/address"))
       XCTAssertEqual(try text(target, .http3, on: transport), "HTTP/3 GET /address 0")
     }
 
-    func testAServerWithoutHTTP3IsAnError() throws {
+    func test_aServerWithoutHTTP3IsAnError() throws {
       _ = try server()
       let other = try TestServer { _ in .text("never") }
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(other.port)/"))
@@ -95,7 +95,7 @@
     }
 
     /// A connection that the server loses before and within the response to a POST: on a new connection, and on a reused one.
-    func testALostConnectionFailsItsPostWhichIsNotSentAgain() throws {
+    func test_aLostConnectionFailsItsPostWhichIsNotSentAgain() throws {
       let (url, log) = (try server(), try XCTUnwrap(ProcessInfo.processInfo.environment["INTEROP_LOG"]))
       // A client that only waits for a body sends nothing, so that the system does not tell it that the server's process is gone.
       for (loss, kinds) in [
@@ -129,7 +129,7 @@
       XCTFail("the server does not come back")
     }
 
-    func testNothingIsSentWithoutTLSOrThroughAProxy() throws {
+    func test_nothingIsSentWithoutTLSOrThroughAProxy() throws {
       let url = try server()
       let other = try TestServer { _ in .text("never") }
       let proxy = try transport(proxy: .url(other.url))
@@ -142,7 +142,7 @@
       XCTAssertEqual(other.connectionCount, 0)
     }
 
-    func testWithoutHTTP3NothingIsSent() throws {
+    func test_withoutHTTP3NothingIsSent() throws {
       let server = try TestServer { _ in .text("never") }
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
       for transport in try transportsThatLack(CurlLibrary.speaksHTTP3) {

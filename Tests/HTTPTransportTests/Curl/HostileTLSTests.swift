@@ -78,7 +78,7 @@
 
     // MARK: The end of TLS
 
-    func testABodyDelimitedByTheConnectionRequiresCloseNotify() throws {
+    func test_aBodyDelimitedByTheConnectionRequiresCloseNotify() throws {
       XCTAssertEqual(try outcome(request("close-notify"), on: transport()).get().body, Data("whole".utf8))
       for name in ["close-cut", "close-cut-empty"] {
         let transport = try transport()
@@ -90,13 +90,13 @@
       }
     }
 
-    func testADelimitedBodyDoesNotRequireCloseNotify() throws {
+    func test_aDelimitedBodyDoesNotRequireCloseNotify() throws {
       for name in ["length-cut", "chunked-cut"] {
         XCTAssertEqual(try outcome(request(name), on: transport()).get().body, Data("whole".utf8), name)
       }
     }
 
-    func testAnEncryptedKeyWithoutItsPasswordFailsWithoutAPrompt() throws {
+    func test_anEncryptedKeyWithoutItsPasswordFailsWithoutAPrompt() throws {
       for (password, isRight) in [(nil, false), ("wrong", false), ("secret", true)] as [(String?, Bool)] {
         let transport = try transport { [server] in
           guard let server else { return }
@@ -114,7 +114,7 @@
       }
     }
 
-    func testAMissingClientCertificateIsReported() throws {
+    func test_aMissingClientCertificateIsReported() throws {
       let result = try outcome(request("client"), on: transport())
       guard case .failure(let error) = result else { return XCTFail("nothing was required") }
       XCTAssertEqual(error.kind, .tls, error.reason)
@@ -123,7 +123,7 @@
 
     // MARK: The end of a connection without a request
 
-    func testAPostAfterTheEndOfItsKeptConnectionIsSentOnce() throws {
+    func test_aPostAfterTheEndOfItsKeptConnectionIsSentOnce() throws {
       guard CurlLibrary.asksBeforeSending else { throw XCTSkip("libcurl before 7.80 uses a new connection for a POST") }
       for name in ["idle-notify", "idle-fin", "idle-both", "idle-together"] {
         // Each server counts from its first connection.
@@ -138,7 +138,7 @@
       }
     }
 
-    func testAPostThatMayHaveBeenProcessedIsSentOnce() throws {
+    func test_aPostThatMayHaveBeenProcessedIsSentOnce() throws {
       let post = try outcome(request("drop", .post, body: .data(Data("body".utf8))), on: transport())
       XCTAssertEqual(TransportSuite.kind(post), .connection, reason(post))
       XCTAssertEqual(try log(server).count { $0.hasPrefix("processed drop") }, 1)
@@ -156,7 +156,7 @@
       try log(server).count { $0.hasPrefix("processed \(name) ") }
     }
 
-    func testOverHTTP2_requestsThatMayBeRepeatedSucceed_andOthersAreSentOnce() throws {
+    func test_overHTTP2_requestsThatMayBeRepeatedSucceed_andOthersAreSentOnce() throws {
       try needsHTTP2()
       for name in ["retire", "refuse"] {
         for body in [Data("once".utf8), Data(count: 200_000)] {
@@ -175,7 +175,7 @@
       }
     }
 
-    func testABodyReadButNotSentBeforeItsStreamWasRefusedIsSentCompletely() throws {
+    func test_aBodyReadButNotSentBeforeItsStreamWasRefusedIsSentCompletely() throws {
       try needsHTTP2()
       let content = Data(repeating: 1, count: 20_000)
       @Sendable func made(_ count: Int64?) -> Request.Body {
@@ -202,7 +202,7 @@
       }
     }
 
-    func testOnALostKeptConnection_aGetIsSentAgainAndAPostFails() throws {
+    func test_onALostKeptConnection_aGetIsSentAgainAndAPostFails() throws {
       try needsHTTP2()
       for name in ["dying", "dying-cut"] {
         for (method, isRepeated) in [(HTTPMethod.get, true), (.put, true), (.post, false)] {
@@ -223,7 +223,7 @@
       }
     }
 
-    func testARequestExcludedByGoawayIsSentAgainIfItMayBeRepeated() throws {
+    func test_aRequestExcludedByGoawayIsSentAgainIfItMayBeRepeated() throws {
       try needsHTTP2()
       for (method, isRepeated) in [(HTTPMethod.put, true), (.post, false)] {
         let own = try HostileServer()
@@ -253,7 +253,7 @@
       return upload
     }
 
-    func testCancellingRequestsThatWaitToBeSentDoesNotAffectOthers() throws {
+    func test_cancellingRequestsThatWaitToBeSentDoesNotAffectOthers() throws {
       try needsHTTP2()
       let own = try HostileServer()
       defer { own.stop() }
@@ -278,7 +278,7 @@
       XCTAssertEqual(text(results.1), "1 True 0")
     }
 
-    func testBodiesThatWaitToBeSentAreSentUnchanged() throws {
+    func test_bodiesThatWaitToBeSentAreSentUnchanged() throws {
       try needsHTTP2()
       for name in ["deaf", "dripping"] { try sendBodiesWithoutRoom(name) }
     }
@@ -324,7 +324,7 @@
 
     // MARK: HTTP/2: truncated responses fail, and nothing hangs
 
-    func testAResetResponseIsNotCombinedWithAnother() throws {
+    func test_aResetResponseIsNotCombinedWithAnother() throws {
       try needsHTTP2()
       let result = try outcome(request("required"), on: transport())
       XCTAssertEqual(TransportSuite.kind(result), .connection, reason(result))
@@ -336,7 +336,7 @@
       XCTAssertFalse(stream.body.contains(UInt8(ascii: "h")))
     }
 
-    func testResponsesTruncatedByTheEndOfTheConnectionFail() throws {
+    func test_responsesTruncatedByTheEndOfTheConnectionFail() throws {
       try needsHTTP2()
       for (name, count) in [("destroyed-one", 1), ("destroyed", 10), ("destroyed-cut", 10)] {
         for result in try outcomes(count, request(name), on: transport()) {
@@ -345,7 +345,7 @@
       }
     }
 
-    func testStreamsThatWaitOnALostConnectionFail() throws {
+    func test_streamsThatWaitOnALostConnectionFail() throws {
       try needsHTTP2()
       for name in ["destroyed", "destroyed-cut"] {
         let transport = try transport()
@@ -358,7 +358,7 @@
       }
     }
 
-    func testRequestsOnALostConnectionAreSentAgain() throws {
+    func test_requestsOnALostConnectionAreSentAgain() throws {
       try needsHTTP2()
       for name in ["silent", "silent-cut"] {
         let failures = try outcomes(10, request(name), on: transport()).filter { (try? $0.get().status) != 200 }
@@ -366,7 +366,7 @@
       }
     }
 
-    func testInvalidFramesFailEveryResponseOfTheConnection() throws {
+    func test_invalidFramesFailEveryResponseOfTheConnection() throws {
       try needsHTTP2()
       for name in ["data-on-0", "window-0", "ping-short", "settings-odd", "oversize", "push", "hpack"] {
         for result in try outcomes(1, request("broken-\(name)"), on: transport()) {
@@ -377,7 +377,7 @@
 
     // MARK: HTTP/2: other tests
 
-    func testAResponseBeforeTheEndOfTheBodyIsDelivered() throws {
+    func test_aResponseBeforeTheEndOfTheBodyIsDelivered() throws {
       try needsHTTP2()
       let endless = Request.BodyStream(open: { { Data(count: 1 << 14) } })
       for body in [Request.Body.data(Data(count: 4 << 20)), .stream(endless)] {
@@ -386,7 +386,7 @@
       }
     }
 
-    func testTrailersAreOnTheResponse() throws {
+    func test_trailersAreOnTheResponse() throws {
       try needsHTTP2()
       let response = try outcome(request("trailers"), on: transport()).get()
       XCTAssertEqual(response.trailers["x-late"], "1")
@@ -394,7 +394,7 @@
       XCTAssertNil(response.headers["x-late"])
     }
 
-    func testHTTP1IsTheDefault() throws {
+    func test_http1IsTheDefault() throws {
       let response = try outcome(request("required"), on: transport()).get()
       XCTAssertEqual(response.body, Data("h1".utf8))
       XCTAssertEqual(response.metrics?.httpVersion, "1.1")

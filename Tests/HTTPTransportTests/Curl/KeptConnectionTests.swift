@@ -39,7 +39,7 @@
       }
     }
 
-    func testARequestAfterALostBodyThatCannotBeSentAgainSucceeds() throws {
+    func test_aRequestAfterALostBodyThatCannotBeSentAgainSucceeds() throws {
       let server = try RawServer { client, _ in
         while let head = client.receiveHead() {
           guard head.hasPrefix("GET") else { return _ = client.read(150_000) }
@@ -57,7 +57,7 @@
       XCTAssertEqual(try outcome(.init(url: server.url, timeouts: limits), on: transport).get().status, 200)
     }
 
-    func testUnsolicitedBytesAreNotAResponse() throws {
+    func test_unsolicitedBytesAreNotAResponse() throws {
       let sendsMore = DispatchSemaphore(value: 0)
       let hasSent = DispatchSemaphore(value: 0)
       let server = try RawServer { client, number in
@@ -90,7 +90,7 @@
       sendsMore.signal()
     }
 
-    func testOverAKeptConnection_aRequestIsSentWithoutExpect_after417() throws {
+    func test_overAKeptConnection_aRequestIsSentWithoutExpect_after417() throws {
       let expectations = Locked(0)
       let server = try RawServer { client, _ in
         while let head = client.receiveHead()?.lowercased() {
@@ -112,7 +112,7 @@
       XCTAssertEqual(expectations.withLock { $0 }, 2)
     }
 
-    func testARequestThatNeverStartedHasNoMetricsOfThePreviousOne() throws {
+    func test_aRequestThatNeverStartedHasNoMetricsOfThePreviousOne() throws {
       let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
       let pending = PendingCall(self)
@@ -149,7 +149,7 @@
       return (server, transport)
     }
 
-    func testOneRetryIsEnough_ifAllKeptConnectionsAreLost() throws {
+    func test_oneRetryIsEnough_ifAllKeptConnectionsAreLost() throws {
       for ending in [TestServer.Response.closeBeforeHead, .resetBeforeHead] {
         let (server, transport) = try keeping(6, ending)
         XCTAssertEqual(try outcome(Request(url: server.url("/")), on: transport).get().status, 200)
@@ -162,7 +162,7 @@
       }
     }
 
-    func testAStreamIsRetriedTransparently() throws {
+    func test_aStreamIsRetriedTransparently() throws {
       let (server, transport) = try keeping(2, .closeBeforeHead)
       let stream = PendingStream(self)
       stream.start(Request(url: server.url("/")), on: transport)
@@ -171,7 +171,7 @@
       XCTAssertEqual(server.requestCount, CurlLibrary.asksBeforeSending ? 4 : 5)
     }
 
-    func testEveryRepeatableBodyIsSentAgain() throws {
+    func test_everyRepeatableBodyIsSentAgain() throws {
       for ending in [TestServer.Response.closeBeforeHead, .resetBeforeHead] {
         for (name, body) in try bodies() {
           let (server, transport) = try keeping(1, ending)
@@ -220,7 +220,7 @@
       },
     ]
 
-    func testAConnectionThatEndsDuringTheUploadIsReplaced() throws {
+    func test_aConnectionThatEndsDuringTheUploadIsReplaced() throws {
       for end in Self.ends {
         for (name, body) in try bodies() where name != "small" {
           let heads = Heads()
@@ -235,7 +235,7 @@
       }
     }
 
-    func testAPostThatMayHaveBeenProcessedFails() throws {
+    func test_aPostThatMayHaveBeenProcessedFails() throws {
       for end in Self.ends {
         let heads = Heads()
         let server = try endingInABody(heads, end)
@@ -256,7 +256,7 @@
       }
     }
 
-    func testARequestWithASingleUseBodyFails() throws {
+    func test_aRequestWithASingleUseBodyFails() throws {
       for end in Self.ends {
         let heads = Heads()
         let server = try endingInABody(heads, end)
@@ -277,7 +277,7 @@
       }
     }
 
-    func testAFailedNewConnectionIsNotReplaced() throws {
+    func test_aFailedNewConnectionIsNotReplaced() throws {
       for ending in [TestServer.Response.closeBeforeHead, .resetBeforeHead] {
         let server = try TestServer { _ in ending }
         let transport = try CurlTransport()
@@ -290,7 +290,7 @@
       }
     }
 
-    func testEachRequestOfARedirectChainIsRetriedOnce() throws {
+    func test_eachRequestOfARedirectChainIsRetriedOnce() throws {
       let seen = Locked<[Int: Int]>([:])
       let server = try TestServer { request in
         let count = seen.withLock { seen in
@@ -306,7 +306,7 @@
       XCTAssertEqual(server.requests.map(\.path), ["/there", "/", "/", "/there", "/there"])
     }
 
-    func testARequestIsNotRetriedAfterTheResponseHasStarted() throws {
+    func test_aRequestIsNotRetriedAfterTheResponseHasStarted() throws {
       let seen = Locked<Set<Int>>([])
       let server = try TestServer { request in
         seen.withLock { $0.insert(request.connection).inserted } ? .text("ok") : .resetMidBody()

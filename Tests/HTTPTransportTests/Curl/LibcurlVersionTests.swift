@@ -14,7 +14,7 @@
 
   /// Tests that this process has loaded the libcurl that `Tests/Interop/libcurl` names.
   final class LibcurlVersionTests: XCTestCase {
-    func testTheExpectedLibraryIsLoaded() throws {
+    func test_theExpectedLibraryIsLoaded() throws {
       let capabilities = try XCTUnwrap(CurlTransport.capabilities)
       print("libcurl: \(capabilities.version), \(capabilities.tls ?? "no TLS")")
       let environment = ProcessInfo.processInfo.environment

@@ -65,12 +65,12 @@
       return try XCTUnwrap(events.of(path).first)
     }
 
-    func testARejectedRedirectIsMeasured() throws {
+    func test_aRejectedRedirectIsMeasured() throws {
       let metrics = try metrics(of: outcome("/moved"), .redirect)
       XCTAssertEqual(metrics.remoteAddress, "127.0.0.1:\(server.port)")
     }
 
-    func testRequestsInFlightQueuedAndAfterAShutdownAreMeasured() throws {
+    func test_requestsInFlightQueuedAndAfterAShutdownAreMeasured() throws {
       let pendingCalls = [PendingCall(self), PendingCall(self)]
       for pending in pendingCalls { _ = pending.send(Request(url: server.url("/never")), on: transport) }
       let server: TestServer = self.server
@@ -84,7 +84,7 @@
       _ = try metrics(of: outcome("/late"), .cancelled)
     }
 
-    func testATimeoutInTheQueueIsMeasuredAsQueueing() throws {
+    func test_aTimeoutInTheQueueIsMeasuredAsQueueing() throws {
       let first = PendingCall(self)
       let held = first.send(Request(url: server.url("/never")), on: transport)
       let waited = try metrics(
@@ -96,7 +96,7 @@
       XCTAssertNotNil(left.remoteAddress)
     }
 
-    func testResponsesAndFailuresAreEvents() throws {
+    func test_responsesAndFailuresAreEvents() throws {
       XCTAssertEqual(try network.response(.get, "/ok").toBlocking().single().status, 200)
       XCTAssertEqual(try measured("/ok").bytesReceived, 5)
       XCTAssertThrowsError(try network.response(.get, "/cut").toBlocking().single())
@@ -105,7 +105,7 @@
       XCTAssertNotNil(try measured("/moved").firstByte)
     }
 
-    func testACancelledRequestIsMeasuredInFlightAndInTheQueue() throws {
+    func test_aCancelledRequestIsMeasuredInFlightAndInTheQueue() throws {
       let first = network.response(.get, "/never").subscribe()
       let server: TestServer = self.server
       LeakCheck.wait { server.requestCount == 1 }
@@ -116,7 +116,7 @@
       XCTAssertEqual(try measured("/never").remoteAddress, "127.0.0.1:\(server.port)")
     }
 
-    func testAStreamIsMeasuredAtItsEndOnItsResponseAndAsAnEvent() throws {
+    func test_aStreamIsMeasuredAtItsEndOnItsResponseAndAsAnEvent() throws {
       let answer = try network.response(streaming: Body(path: "/ok")).toBlocking().single()
       XCTAssertEqual(try answer.body.toBlocking().toArray().reduce(Data(), +), Data("hello".utf8))
       XCTAssertEqual(answer.metrics?.bytesReceived, 5)
@@ -127,7 +127,7 @@
       XCTAssertEqual(try measured("/cut").bytesReceived, 100)
     }
 
-    func testADisposedStreamIsMeasured() throws {
+    func test_aDisposedStreamIsMeasured() throws {
       let subscription = network.response(streaming: Body(path: "/stalled")).asObservable().flatMap { $0.body }
         .subscribe()
       let server: TestServer = self.server

@@ -17,7 +17,7 @@
 
     private static let credentials = "Proxy-Authorization: Basic \(Data("user:p@ss".utf8).base64EncodedString())\r\n"
 
-    func testCredentialsInTheProxyURLAreSentOnlyToTheProxy() throws {
+    func test_credentialsInTheProxyURLAreSentOnlyToTheProxy() throws {
       let proxy = try LoopbackProxy(credentials: "user:p@ss")
       let transport = try CurlTransport(.init(proxy: .url(try proxy.url(user: "user:p%40ss"))))
       let server = try TestServer(routes: TestRoutes.make())
@@ -28,7 +28,7 @@
       XCTAssertNil(server.requests.first?.header("Proxy-Authorization"))
     }
 
-    func testAProxyThatRequiresCredentialsRespondsWith407() throws {
+    func test_aProxyThatRequiresCredentialsRespondsWith407() throws {
       let server = try TestServer(routes: TestRoutes.make())
       for user in [nil, "user:wrong"] {
         let proxy = try LoopbackProxy(credentials: "user:p@ss")
@@ -41,7 +41,7 @@
       XCTAssertEqual(server.requestCount, 0)
     }
 
-    func testARedirectToAnExceptedHostBypassesTheProxyAndItsCredentials() throws {
+    func test_aRedirectToAnExceptedHostBypassesTheProxyAndItsCredentials() throws {
       let proxy = try LoopbackProxy(credentials: "user:p@ss")
       let transport = try CurlTransport(
         .init(proxy: .url(try proxy.url(user: "user:p%40ss"), except: ["localhost"])))
@@ -55,7 +55,7 @@
       XCTAssertEqual(proxy.heads.count, 1)
     }
 
-    func testCONNECTHasTheCredentialsAndARejectionIsReported() throws {
+    func test_connectHasTheCredentialsAndARejectionIsReported() throws {
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:8443/secret?q=1"))
       for (status, credentials) in [(403, nil), (502, nil), (407, "other:one")] {
         let proxy = try LoopbackProxy(credentials: credentials, tunnelStatus: status)
@@ -73,7 +73,7 @@
       }
     }
 
-    func testAProxyCannotReadATunnel() throws {
+    func test_aProxyCannotReadATunnel() throws {
       let proxy = try LoopbackProxy()
       let transport = try CurlTransport(.init(proxy: .url(try proxy.url(user: "user:p%40ss"))))
       // The server does not support TLS, so the TLS failure shows that the tunneled bytes have reached it.

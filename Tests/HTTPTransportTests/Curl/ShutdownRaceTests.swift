@@ -10,7 +10,7 @@
 
   /// Tests of a transport that is shut down during concurrent use.
   final class ShutdownRaceTests: XCTestCase {
-    func testEveryRequestEndsOnceWhenSendResumeAndDisposeRaceWithAShutdown() throws {
+    func test_everyRequestEndsOnceWhenSendResumeAndDisposeRaceWithAShutdown() throws {
       let server = try TestServer { request in
         request.path == "/endless" ? .endless(.init([UInt8](repeating: 1, count: 20_000))) : .text("ok")
       }

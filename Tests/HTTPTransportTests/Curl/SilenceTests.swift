@@ -15,7 +15,7 @@
       bytes.utf8.map { .init([$0], after: 3 * idle / Double(bytes.utf8.count)) }
     }
 
-    func testBytesThatLibcurlBuffersAreNotIdleTime() throws {
+    func test_bytesThatLibcurlBuffersAreNotIdleTime() throws {
       let idle = 0.4
       let field = "X-Long: " + String(repeating: "x", count: 40) + "\r\n"
       let extended = "2;" + String(repeating: "x", count: 40) + "\r\nok\r\n0\r\n\r\n"
@@ -52,7 +52,7 @@
       }
     }
 
-    func testAPauseEndsWhenTheLoopProcessesTheResume() throws {
+    func test_aPauseEndsWhenTheLoopProcessesTheResume() throws {
       let server = try TestServer { request in
         request.path == "/text"
           ? .text("ok") : .stream((0..<8).map { _ in .init([UInt8](repeating: 1, count: 1 << 16)) })
@@ -89,7 +89,7 @@
       XCTAssertEqual(seen.withLock { $0.count }, 8 << 16)
     }
 
-    func testAResponseThatArrivedWhileTheProcessWasSuspendedIsDelivered() throws {
+    func test_aResponseThatArrivedWhileTheProcessWasSuspendedIsDelivered() throws {
       let idle = 0.3
       let server = try TestServer { request in
         request.path == "/slow" ? TestServer.Response.text("there").delayed(by: 0.1) : .text("ok")
@@ -111,7 +111,7 @@
       }
     }
 
-    func testTheConnectLimitAppliesToAllRequestsThatWaitForOneStalledHandshake() throws {
+    func test_theConnectLimitAppliesToAllRequestsThatWaitForOneStalledHandshake() throws {
       let silent = try TestServer.silent()
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(silent.port)/"))
       let transport = try CurlTransport()
@@ -128,7 +128,7 @@
       }
     }
 
-    func testWaitingFor100ContinueIsNotIdleTimeAndHappensOncePerOrigin() throws {
+    func test_waitingFor100ContinueIsNotIdleTimeAndHappensOncePerOrigin() throws {
       let waits = Locked(0)
       let server = try RawServer { client, _ in
         while let head = client.receiveHead() {

@@ -9,7 +9,7 @@
 
   /// Tests of uploads to a server that reads slowly or not at all.
   final class SlowUploadTests: XCTestCase {
-    func testASlowUploadIsNotIdle() throws {
+    func test_aSlowUploadIsNotIdle() throws {
       let count = 600_000
       let server = try RawServer { connection, _ in
         guard connection.receiveHead() != nil else { return }
@@ -32,7 +32,7 @@
       XCTAssertEqual(try outcome(put, on: try CurlTransport()).get().status, 200)
     }
 
-    func testAnUploadThatIsNotReadIsIdle() throws {
+    func test_anUploadThatIsNotReadIsIdle() throws {
       let server = try TestServer.silent()
       let transport = try CurlTransport()
       let calls = [16 << 20, 10].map { size in

@@ -37,7 +37,7 @@
       return try pending.outcome()
     }
 
-    func testOnlyTrustedCertificatesAreAccepted() throws {
+    func test_onlyTrustedCertificatesAreAccepted() throws {
       XCTAssertEqual(try outcome(url("TLS")).get().status, 200)
       let pem = try Data(contentsOf: file("ca.pem"))
       // `CurlSettingsTests` covers the other versions.
@@ -51,7 +51,7 @@
       XCTAssertEqual(TransportSuite.kind(try outcome(url("EXPIRED")) { $0.trust = .file(other) }), .tls)
     }
 
-    func testAnUntrustedCertificateFailsEveryKindOfRequestOnceWithoutLeaks() throws {
+    func test_anUntrustedCertificateFailsEveryKindOfRequestOnceWithoutLeaks() throws {
       let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
       let grid = try FaultGrid(self, transport, next: url("TLS").deletingLastPathComponent().appending(path: "ok"))
       defer { try? FileManager.default.removeItem(at: grid.folder) }
@@ -73,7 +73,7 @@
       XCTAssertFalse(log.contains("/untrusted"), "a request went to a server that is not trusted")
     }
 
-    func testPinsApplyWithABackupAndOnlyToTheirHost() throws {
+    func test_pinsApplyWithABackupAndOnlyToTheirHost() throws {
       let (right, wrong) = (
         try PublicKeyPin(value("PIN")), try PublicKeyPin(Data(count: 32).base64EncodedString())
       )
@@ -88,7 +88,7 @@
       XCTAssertEqual(error.kind, .tls)
     }
 
-    func testAServerThatRequestsItReceivesTheClientCertificate() throws {
+    func test_aServerThatRequestsItReceivesTheClientCertificate() throws {
       let (certificate, key) = (try file("good.pem"), try file("good.key"))
       let shown = try outcome(url("CLIENT")) { $0.identity = .init(certificate: certificate, key: key) }.get()
       XCTAssertEqual(shown.status, 200)
@@ -96,12 +96,12 @@
       XCTAssertEqual(try outcome(url("CLIENT")).get().status, 400)
     }
 
-    func testTheMinimumTLSVersionIsEnforced() throws {
+    func test_theMinimumTLSVersionIsEnforced() throws {
       XCTAssertEqual(try outcome(url("OLD")).get().status, 200)
       XCTAssertEqual(TransportSuite.kind(try outcome(url("OLD")) { $0.minVersion = .v1_3 }), .tls)
     }
 
-    func testASecondConnectionResumesTheSessionOfTheFirst() throws {
+    func test_aSecondConnectionResumesTheSessionOfTheFirst() throws {
       let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
       let request = Request(
         url: try url("OLD").appending(queryItems: [.init(name: "resumed", value: "")]), headers: ["Connection": "close"]
@@ -125,7 +125,7 @@
       XCTAssertEqual(lines(), ["new", "resumed", "resumed"])
     }
 
-    func testAThousandRequestsOverOneConnection() throws {
+    func test_aThousandRequestsOverOneConnection() throws {
       guard CurlLibrary.speaksHTTP2 else { throw XCTSkip("requires libcurl 8.14 with HTTP/2") }
       var request = Request(url: try url("TLS"))
       request.options.httpVersion = .http2
@@ -146,7 +146,7 @@
       }
     }
 
-    func testATunnelThroughAProxyIsReusedWithItsCredentials() throws {
+    func test_aTunnelThroughAProxyIsReusedWithItsCredentials() throws {
       let proxy = try LoopbackProxy(credentials: "user:secret")
       let transport = try CurlTransport(
         .init(tls: .init(trust: .file(file("ca.pem"))), proxy: .url(try proxy.url(user: "user:secret"))))
@@ -160,7 +160,7 @@
       XCTAssertEqual(proxy.heads.count, 1)
     }
 
-    func testPausingOneStreamDoesNotBlockOthers() throws {
+    func test_pausingOneStreamDoesNotBlockOthers() throws {
       let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
       let large = try url("TLS").deletingLastPathComponent().appending(path: "large.json")
       let paused = PendingStream(self) { _ in .pause }

@@ -56,7 +56,7 @@
 
     private enum Mode: Int, CaseIterable { case memory, stream, file }
 
-    func testAResponseThatEndsAtAnyByteFailsOrIsComplete() throws {
+    func test_aResponseThatEndsAtAnyByteFailsOrIsComplete() throws {
       let rounds = ProcessInfo.processInfo.environment["NETLAYER_OFFSETS"].flatMap { Int($0) } ?? 1
       let served = Self.served
       // The path is /response/offset/reset.

@@ -12,7 +12,7 @@
   ///
   /// libcurl 8.21 and 8.23 let uploads wait until the time limit for connections, although the server is ready to receive.
   final class UploadHTTP2Tests: XCTestCase {
-    func testNoUploadStandsStill() throws {
+    func test_noUploadStandsStill() throws {
       guard CurlTransport.capabilities?.http2 == true else { throw XCTSkip("requires libcurl 8.14 with HTTP/2") }
       let server = try TestServer { .text("\($0.body.count)") }
       let nginx = try NginxServer(

@@ -28,7 +28,7 @@
       try XCTUnwrap(message.withUnsafeBytes { deflate.compress($0) })
     }
 
-    func testMessagesOfAnySizeRoundTripWholeAndInParts() throws {
+    func test_messagesOfAnySizeRoundTripWholeAndInParts() throws {
       for resets in [false, true] {
         let sender = try XCTUnwrap(WebSocketDeflate(resets: resets))
         let receiver = try XCTUnwrap(WebSocketDeflate(resets: false))
@@ -46,7 +46,7 @@
       }
     }
 
-    func testAMessageRefersToThePreviousOne_unlessTheContextIsReset() throws {
+    func test_aMessageRefersToThePreviousOne_unlessTheContextIsReset() throws {
       let message = Array((0..<300).flatMap { "key\($0 * 7919 % 1009),".utf8 })
       let keeping = try XCTUnwrap(WebSocketDeflate(resets: false))
       let first = try compress(message, with: keeping)
@@ -55,7 +55,7 @@
       XCTAssertEqual(try compress(message, with: resetting), try compress(message, with: resetting))
     }
 
-    func testTheExamplesOfTheRFCAreDecompressed() throws {
+    func test_theExamplesOfTheRFCAreDecompressed() throws {
       let deflate = try XCTUnwrap(WebSocketDeflate(resets: false))
       let hello: [UInt8] = [0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]
       XCTAssertEqual(try inflate(hello, with: deflate), Array("Hello".utf8))
@@ -68,7 +68,7 @@
         try inflate([0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00, 0x00], with: deflate), Array("Hello".utf8))
     }
 
-    func testADecompressionBombFailsAtTheLimit_andInvalidDeflateIsRejected() throws {
+    func test_aDecompressionBombFailsAtTheLimit_andInvalidDeflateIsRejected() throws {
       let sender = try XCTUnwrap(WebSocketDeflate(resets: true))
       let bomb = try compress([UInt8](repeating: 0, count: 20 << 20), with: sender)
       let receiver = try XCTUnwrap(WebSocketDeflate(resets: false))
@@ -96,7 +96,7 @@
       return events
     }
 
-    func testCompressedMessagesMayBeFragmentedAndMixedWithUncompressedOnes() throws {
+    func test_compressedMessagesMayBeFragmentedAndMixedWithUncompressedOnes() throws {
       let hello: [UInt8] = [0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]
       XCTAssertEqual(try events(frame(1, hello, reserved: 4)), ["text Hello"])
       XCTAssertEqual(
@@ -110,7 +110,7 @@
       XCTAssertEqual(try events(frame(1, [0x07, 0xFF, 0xFF], reserved: 4)), ["failed 1007"])
     }
 
-    func testACompressedTextMustBeUTF8AndWithinTheLimit() throws {
+    func test_aCompressedTextMustBeUTF8AndWithinTheLimit() throws {
       let sender = try XCTUnwrap(WebSocketDeflate(resets: true))
       let invalid = try compress([0x61, 0xFF, 0x62] + [UInt8](repeating: 0x61, count: 80), with: sender)
       XCTAssertEqual(try events(frame(1, invalid, reserved: 4)), ["failed 1007"])
@@ -120,7 +120,7 @@
       XCTAssertEqual(try events(frame(1, fitting, reserved: 4)), ["text 1000 bytes"])
     }
 
-    func testMessagesOfAtLeast64BytesAreCompressed() throws {
+    func test_messagesOfAtLeast64BytesAreCompressed() throws {
       var socket = WebSocketProtocol(
         WebSocketOptions(compression: true), compressor: try XCTUnwrap(WebSocketDeflate(resets: false)), at: 0)
       socket.send(.text(String(repeating: "a", count: 63)))

@@ -37,7 +37,7 @@
       .binary(Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* $0) })), .text("again"), .text("again"),
     ]
 
-    func testMessagesAreEchoedOverPlainCompressedAndSecureSockets() async throws {
+    func test_messagesAreEchoedOverPlainCompressedAndSecureSockets() async throws {
       let server = try server()
       let secure = CurlTransport.Configuration(tls: .init(trust: .file(server.file("ca.pem"))))
       for (name, scheme) in [("ws", "ws"), ("deflate", "ws"), ("wss", "wss")] {
@@ -55,7 +55,7 @@
       }
     }
 
-    func testADecompressionBombFailsAtTheLimit_andAllowedZerosArrive() async throws {
+    func test_aDecompressionBombFailsAtTheLimit_andAllowedZerosArrive() async throws {
       let server = try server()
       let url = "ws://127.0.0.1:\(try server.port("deflate"))/"
       try await network().withWebSocket(.get(url), options: WebSocketOptions(subprotocols: ["chat"], compression: true))
@@ -76,7 +76,7 @@
       }
     }
 
-    func testTheServersCodeAndReasonArrive() async throws {
+    func test_theServersCodeAndReasonArrive() async throws {
       let server = try server()
       do {
         try await network().withWebSocket(
@@ -93,7 +93,7 @@
       }
     }
 
-    func testAnUntrustedOrUnpinnedCertificateFailsTheSocket() async throws {
+    func test_anUntrustedOrUnpinnedCertificateFailsTheSocket() async throws {
       let server = try server()
       let url = "wss://127.0.0.1:\(try server.port("wss"))/"
       let trust = TLSOptions.Trust.file(server.file("ca.pem"))
@@ -108,7 +108,7 @@
       }
     }
 
-    func testASocketUsesATunnelThroughAProxy_alsoWithoutTLS() async throws {
+    func test_aSocketUsesATunnelThroughAProxy_alsoWithoutTLS() async throws {
       let server = try TestServer { _ in .socket(.echo) }
       let proxy = try LoopbackProxy(credentials: "user:pass")
       let through = CurlTransport.Configuration(proxy: .url(try proxy.url(user: "user:pass")))
@@ -128,7 +128,7 @@
       }
     }
 
-    func testNginxForwardsASocket() async throws {
+    func test_nginxForwardsASocket() async throws {
       let server = try TestServer { _ in .socket(.echo) }
       let nginx = try NginxServer(
         server: """

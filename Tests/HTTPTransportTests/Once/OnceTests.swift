@@ -25,7 +25,7 @@
       if chosen != version { throw XCTSkip("NETLAYER_ONCE_HTTP asks for HTTP/\(chosen) only") }
     }
 
-    func testOverHTTP1_everyCallEndsOnce_andNoUnsafeRequestIsSentTwice() throws {
+    func test_overHTTP1_everyCallEndsOnce_andNoUnsafeRequestIsSentTwice() throws {
       try requireVersion("1.1")
       let server = try OnceServer(count: count, seed: seed)
       defer { server.stop() }
@@ -38,7 +38,7 @@
       }
     }
 
-    func testOverHTTP2_noUnsafeRequestIsSentTwice_andRepeatableOnesSucceed() throws {
+    func test_overHTTP2_noUnsafeRequestIsSentTwice_andRepeatableOnesSucceed() throws {
       try requireVersion("2")
       guard CurlTransport.capabilities?.http2 == true else { throw XCTSkip("requires libcurl 8.14 with HTTP/2") }
       let server = try OnceServer(count: count, seed: seed)

@@ -36,7 +36,7 @@ final class RedirectPolicyTests: XCTestCase {
     throw NetworkError(kind: .redirect, reason: "not followed: \(decision)")
   }
 
-  func testRelativeLocationsAreResolved() throws {
+  func test_relativeLocationsAreResolved() throws {
     for (location, target) in [
       ("/c", "http://h/c"), ("c", "http://h/a/c"), ("//g/c", "http://g/c"), ("?q=1", "http://h/a/b?q=1"),
       ("../c", "http://h/c"), ("https://g/", "https://g/"),
@@ -45,7 +45,7 @@ final class RedirectPolicyTests: XCTestCase {
     }
   }
 
-  func testTheUserAndPasswordOfALocationAreDropped() throws {
+  func test_theUserAndPasswordOfALocationAreDropped() throws {
     for (location, target) in [
       ("http://u:p@g/c", "http://g/c"), ("//u@h/c?q=%2F#f", "http://h/c?q=%2F#f"), ("http://:p@h:81/", "http://h:81/"),
     ] {
@@ -55,17 +55,17 @@ final class RedirectPolicyTests: XCTestCase {
     XCTAssertEqual(own.absoluteString, "http://u:p@h/c", "those of the caller are kept")
   }
 
-  func testARedirectFromHTTPSToHTTPIsRejected() throws {
+  func test_aRedirectFromHTTPSToHTTPIsRejected() throws {
     guard case .fail(let error) = try decide("https://h/", 302, "http://h/") else { return XCTFail("followed") }
     XCTAssertEqual(error.kind, .redirect)
     XCTAssert(error.reason.contains("https to http"), error.reason)
   }
 
-  func testADowngradeIsFollowedIfAllowed() throws {
+  func test_aDowngradeIsFollowedIfAllowed() throws {
     _ = try followed(decide("https://h/", 302, "http://h/", policy: .follow(allowsDowngrade: true)))
   }
 
-  func testACustomLimitIsApplied() throws {
+  func test_aCustomLimitIsApplied() throws {
     _ = try followed(decide("http://h/", 302, "/a", hops: 1, policy: .follow(limit: 2)))
     guard case .fail(let error) = try decide("http://h/", 302, "/a", hops: 2, policy: .follow(limit: 2)) else {
       return XCTFail("followed")
@@ -73,7 +73,7 @@ final class RedirectPolicyTests: XCTestCase {
     XCTAssert(error.reason.contains("more than 2"), error.reason)
   }
 
-  func testARedirectThatIsNotFollowedIsDelivered() throws {
+  func test_aRedirectThatIsNotFollowedIsDelivered() throws {
     let some = RedirectPolicy.custom { step in step.target.path == "/yes" && step.status == 302 && step.count == 3 }
     let cases: [(RedirectPolicy, String, Bool)] = [
       (.none, "/a", false), (.sameOrigin, "/a", true), (.sameOrigin, "http://g/a", false),
@@ -85,7 +85,7 @@ final class RedirectPolicyTests: XCTestCase {
     }
   }
 
-  func testAnInvalidTargetIsRejected() throws {
+  func test_anInvalidTargetIsRejected() throws {
     for location in [
       "http://a%0d%0aX/", "http://a%00b/", "http://h:99999/", "http://*.h/", "http://u@h%2fevil/", "//a%20b/",
     ] {
@@ -98,7 +98,7 @@ final class RedirectPolicyTests: XCTestCase {
     }
   }
 
-  func testIfNoRedirectIsFollowed_anyLocationIsAccepted() throws {
+  func test_ifNoRedirectIsFollowed_anyLocationIsAccepted() throws {
     for location in ["http://[", "http://a b:c/", "file:///etc/passwd", "", "\u{0}"] {
       guard case .deliver = try decide("http://h/", 302, location, policy: .none) else {
         XCTFail("not delivered: \(location)")
@@ -111,7 +111,7 @@ final class RedirectPolicyTests: XCTestCase {
     XCTAssertEqual(error.kind, .redirect)
   }
 
-  func testFieldsMarkedAsSecretAreNotSentToAnotherOrigin() throws {
+  func test_fieldsMarkedAsSecretAreNotSentToAnotherOrigin() throws {
     let headers: HTTPHeaders = ["X-Tenant": "t", "A": "b"]
     let redaction = Redaction(names: ["x-tenant"])
     let there = try followed(decide("http://h/", 302, "http://g/", headers: headers, redaction: redaction))
@@ -120,7 +120,7 @@ final class RedirectPolicyTests: XCTestCase {
     XCTAssertEqual(here.headers, headers)
   }
 
-  func testFieldsWithSecretNamesAreNotSentToAnotherOrigin() throws {
+  func test_fieldsWithSecretNamesAreNotSentToAnotherOrigin() throws {
     let headers: HTTPHeaders = [
       "X-User-Token": "t", "X-Goog-Api-Key": "k", "DPoP": "d", "Idempotency-Key": "i", "X-Keyboard": "b",
     ]
@@ -128,7 +128,7 @@ final class RedirectPolicyTests: XCTestCase {
     XCTAssertEqual(there.headers, ["Idempotency-Key": "i", "X-Keyboard": "b"])
   }
 
-  func testASingleUseBodyIsNotSentAgain() throws {
+  func test_aSingleUseBodyIsNotSentAgain() throws {
     var request = Request(method: .put, url: try url("http://h/"))
     for (body, isFollowed) in [
       (Request.BodyStream(once: { nil }), false), (Request.BodyStream(open: { { nil } }), true),
@@ -141,14 +141,14 @@ final class RedirectPolicyTests: XCTestCase {
     }
   }
 
-  func testTheRedactionOfTheNetworkDefinesTheSecrets() throws {
+  func test_theRedactionOfTheNetworkDefinesTheSecrets() throws {
     let network = Network(Backend(baseURL: try url("https://h"), redaction: .standard.hiding("X-Tenant")))
     let stub = StubTransport { _ in .json(#"{"code":200,"message":"","data":1}"#) }
     _ = try network.with { $0.transport = stub }.json(.get, "/a").toBlocking().first()
     XCTAssertEqual(stub.requests.first?.options.redaction.hides("x-tenant"), true)
   }
 
-  func testAnOriginIsSchemeHostAndPort() throws {
+  func test_anOriginIsSchemeHostAndPort() throws {
     let origin = Origin(try url("http://h/"))
     for same in [
       "http://H:80/x", "HTTP://h./", "http://h", "http://h:80/", "http://user@h/", "http://h?x", "http://h#a/b",
@@ -164,13 +164,13 @@ final class RedirectPolicyTests: XCTestCase {
     XCTAssertNotEqual(Origin(try url("http://h.evil/")), origin)
   }
 
-  func testAnUpgradeToHTTPSChangesTheOrigin() throws {
+  func test_anUpgradeToHTTPSChangesTheOrigin() throws {
     let next = try followed(decide("http://h/", 301, "https://h/", headers: ["Authorization": "x", "A": "b"]))
     XCTAssertNil(next.headers["Authorization"])
     XCTAssertEqual(next.headers["A"], "b")
   }
 
-  func testStatusAndMethodDetermineTheNextMethod() throws {
+  func test_statusAndMethodDetermineTheNextMethod() throws {
     let rules: [(Int, HTTPMethod, HTTPMethod)] = [
       (301, .post, .get), (302, .post, .get), (303, .post, .get), (307, .post, .post), (308, .post, .post),
       (301, .put, .put), (302, .delete, .delete), (303, .put, .get), (303, .head, .head), (302, .head, .head),
@@ -183,7 +183,7 @@ final class RedirectPolicyTests: XCTestCase {
     }
   }
 
-  func testAPolicyMayKeepTheMethodOn301And302() throws {
+  func test_aPolicyMayKeepTheMethodOn301And302() throws {
     let policy = RedirectPolicy.follow(keepsMethod: true)
     for (status, expected) in [(301, HTTPMethod.post), (302, .post), (303, .get), (307, .post)] {
       let next = try followed(
@@ -194,7 +194,7 @@ final class RedirectPolicyTests: XCTestCase {
     }
   }
 
-  func testALocationWithoutAFragmentInheritsTheFragmentOfTheURL() throws {
+  func test_aLocationWithoutAFragmentInheritsTheFragmentOfTheURL() throws {
     for (from, location, target) in [
       ("http://h/a#orig", "/c", "http://h/c#orig"), ("http://h/a#orig", "/c#own", "http://h/c#own"),
       ("http://h/a#orig", "/c#", "http://h/c#"), ("http://h/a#orig", "?q=1", "http://h/a?q=1#orig"),
@@ -204,7 +204,7 @@ final class RedirectPolicyTests: XCTestCase {
     }
   }
 
-  func testARepeatedRequestIsACycle() throws {
+  func test_aRepeatedRequestIsACycle() throws {
     var trail = RedirectTrail()
     let paths = ["/a#1", "/b", "/c"]
     for (path, location) in zip(paths, paths.dropFirst()) {
@@ -232,19 +232,19 @@ final class RedirectPolicyTests: XCTestCase {
     }
   }
 
-  func testAnotherMethodOrQueryIsNotACycle() throws {
+  func test_anotherMethodOrQueryIsNotACycle() throws {
     XCTAssertEqual(try followed(decide("http://h/a", 303, "/a", method: .post)).method, .get)
     _ = try followed(decide("http://h/a?q=1", 302, "?q=2"))
     guard case .fail = try decide("http://h/a", 307, "/a", method: .post) else { return XCTFail("followed") }
   }
 
-  func testOtherStatusesAreDelivered() throws {
+  func test_otherStatusesAreDelivered() throws {
     for status in [200, 300, 304, 305, 306, 400] {
       guard case .deliver = try decide("http://h/", status, "/x") else { return XCTFail("\(status)") }
     }
   }
 
-  func testTheEleventhRedirectIsRejected() throws {
+  func test_theEleventhRedirectIsRejected() throws {
     guard case .fail = try decide("http://h/", 302, "/x", hops: 10) else { return XCTFail("followed") }
     _ = try followed(decide("http://h/", 302, "/x", hops: 9))
   }

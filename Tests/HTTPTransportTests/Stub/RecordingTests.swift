@@ -40,7 +40,7 @@ final class RecordingTests: XCTestCase {
     try outcome(transport, .data(Data(body.utf8)))
   }
 
-  func testRequestsWithDifferentBodiesHaveSeparateResponses() throws {
+  func test_requestsWithDifferentBodiesHaveSeparateResponses() throws {
     let live = try transport(.all)
     XCTAssertEqual(try outcome(live, #"{"a":1}"#), "1")
     XCTAssertEqual(try outcome(live, #"{"a":2}"#), "2")
@@ -55,7 +55,7 @@ final class RecordingTests: XCTestCase {
     XCTAssertEqual(try outcome(replay, #"{"a":3}"#), "connection")
   }
 
-  func testSecretsInABodyAreNotRecordedNorCompared() throws {
+  func test_secretsInABodyAreNotRecordedNorCompared() throws {
     XCTAssertEqual(try outcome(try transport(.all), #"{"password":"one","a":1}"#), "1")
     XCTAssertFalse(try String(contentsOf: file, encoding: .utf8).contains("one"))
     let replay = try StubTransport(replaying: file)
@@ -63,7 +63,7 @@ final class RecordingTests: XCTestCase {
     XCTAssertEqual(try outcome(replay, #"{"password":"two","a":2}"#), "connection")
   }
 
-  func testSecretsInABodyThatIsNotUTF8AreNotRecordedNorCompared() throws {
+  func test_secretsInABodyThatIsNotUTF8AreNotRecordedNorCompared() throws {
     @Sendable func body(_ secret: String) -> Data {
       Data("name=\u{e9}&access_token=\(secret)".unicodeScalars.map { UInt8($0.value) })
     }
@@ -75,7 +75,7 @@ final class RecordingTests: XCTestCase {
     XCTAssertEqual(try outcome(replay, .data(body("two"))), String(decoding: body("***"), as: UTF8.self))
   }
 
-  func testARecordingIsReadableForItsOwnerOnly() throws {
+  func test_aRecordingIsReadableForItsOwnerOnly() throws {
     func mode() throws -> Int? {
       try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
     }
@@ -86,14 +86,14 @@ final class RecordingTests: XCTestCase {
     XCTAssertEqual(try mode(), 0o600)
   }
 
-  func testARecordingMatches_ifTheRedactionHasMoreRulesNow() throws {
+  func test_aRecordingMatches_ifTheRedactionHasMoreRulesNow() throws {
     let line =
       #"{"headers":[],"method":"POST","sent":"refresh=a","status":200,"text":"old","url":"http://h/x?token=b"}"#
     try Data(line.utf8).write(to: file)
     XCTAssertEqual(try outcome(try StubTransport(replaying: file), "refresh=c"), "old")
   }
 
-  func testARandomMultipartBoundaryIsNotCompared() throws {
+  func test_aRandomMultipartBoundaryIsNotCompared() throws {
     func form(_ boundary: String, _ value: String) -> (Request.Body, HTTPHeaders) {
       (
         .parts([.data(Data("--\(boundary)\r\n\r\n\(value)\r\n--\(boundary)--".utf8))]),
@@ -108,20 +108,20 @@ final class RecordingTests: XCTestCase {
     XCTAssertEqual(try outcome(replay, form("b3", "8").0, headers: form("b3", "8").1), "connection")
   }
 
-  func testABodyThatIsNotInMemoryMatchesByMethodAndURL() throws {
+  func test_aBodyThatIsNotInMemoryMatchesByMethodAndURL() throws {
     let stream = Request.Body.stream(.init(count: nil) { { nil } })
     XCTAssertEqual(try outcome(try transport(.all), stream), "1")
     XCTAssertEqual(try outcome(try StubTransport(replaying: file), stream), "1")
   }
 
-  func testARecordingWithoutBodiesMatchesAnyBody() throws {
+  func test_aRecordingWithoutBodiesMatchesAnyBody() throws {
     let line = #"{"headers":[],"method":"POST","status":200,"text":"old","url":"http://h/x?token=<redacted>"}"#
     let url = Redaction.standard.redacted(try XCTUnwrap(URL(string: "http://h/x?token=secret")))
     try Data(line.replacingOccurrences(of: "http://h/x?token=<redacted>", with: url).utf8).write(to: file)
     XCTAssertEqual(try outcome(try StubTransport(replaying: file), "anything"), "old")
   }
 
-  func testStrictSendsNothing() throws {
+  func test_strictSendsNothing() throws {
     XCTAssertThrowsError(try transport(.strict)) { XCTAssertEqual(($0 as? NetworkError)?.kind, .file) }
     _ = try outcome(try transport(.all), "a")
     let strict = try transport(.strict)
@@ -130,7 +130,7 @@ final class RecordingTests: XCTestCase {
     XCTAssertEqual(server.requests.count, 1)
   }
 
-  func testOnceRecordsIfTheFileDoesNotExist_andOtherwiseSendsNothing() throws {
+  func test_onceRecordsIfTheFileDoesNotExist_andOtherwiseSendsNothing() throws {
     let first = try transport(.once)
     XCTAssertEqual([try outcome(first, "a"), try outcome(first, "b")], ["1", "2"])
     let second = try transport(.once)
@@ -139,7 +139,7 @@ final class RecordingTests: XCTestCase {
     XCTAssertEqual(server.requests.count, 2)
   }
 
-  func testAppendSendsAndRecordsMissingRequests() throws {
+  func test_appendSendsAndRecordsMissingRequests() throws {
     XCTAssertEqual(try outcome(try transport(.append), "a"), "1")
     let second = try transport(.append)
     XCTAssertEqual([try outcome(second, "a"), try outcome(second, "b")], ["1", "2"])
@@ -148,7 +148,7 @@ final class RecordingTests: XCTestCase {
     XCTAssertEqual(server.requests.count, 2)
   }
 
-  func testAllAlsoSendsRecordedRequests() throws {
+  func test_allAlsoSendsRecordedRequests() throws {
     XCTAssertEqual([try outcome(try transport(.all), "a"), try outcome(try transport(.all), "a")], ["1", "2"])
     let replay = try StubTransport(replaying: file)
     XCTAssertEqual([try outcome(replay, "a"), try outcome(replay, "a")], ["1", "2"])

@@ -47,25 +47,25 @@ final class StubStreamTests: XCTestCase {
 
   private let pieces = ["a", "b", "c"].map { Data($0.utf8) }
 
-  func testChunksAreDeliveredOneAfterAnother() throws {
+  func test_chunksAreDeliveredOneAfterAnother() throws {
     _ = try start(stub(.chunks(pieces, every: .seconds(2))))
     scheduler.start()
     XCTAssertEqual(log.lines, ["0 head 200", "2 a", "4 b", "6 c", "6 end 200 0"])
   }
 
-  func testAFailureFollowsTheChunks() throws {
+  func test_aFailureFollowsTheChunks() throws {
     _ = try start(stub(.chunks(pieces, failing: .connection)))
     scheduler.start()
     XCTAssertEqual(log.events, ["head 200", "a", "b", "c", "connection"])
   }
 
-  func testAnyOtherResponseIsOneChunk() throws {
+  func test_anyOtherResponseIsOneChunk() throws {
     _ = try start(stub(.json("{}", status: 201, after: .seconds(3))))
     scheduler.start()
     XCTAssertEqual(log.events, ["head 201", "{}", "end 201 0"])
   }
 
-  func testWithoutStreamingTheCompleteBodyIsDeliveredAtTheEnd() throws {
+  func test_withoutStreamingTheCompleteBodyIsDeliveredAtTheEnd() throws {
     let log = log
     let scheduler = scheduler
     let request = Request(url: try XCTUnwrap(URL(string: "https://api.example/events")))
@@ -77,7 +77,7 @@ final class StubStreamTests: XCTestCase {
     XCTAssertEqual(log.lines, ["6 abc"])
   }
 
-  func testAPauseDelaysTheNextChunk() throws {
+  func test_aPauseDelaysTheNextChunk() throws {
     let control = try start(stub(.chunks(pieces))) { _ in .pause }
     scheduler.start()
     XCTAssertEqual(log.lines.count, 2)
@@ -92,7 +92,7 @@ final class StubStreamTests: XCTestCase {
     XCTAssertEqual(log.events, ["head 200", "a", "b", "c", "end 200 0"])
   }
 
-  func testManyChunksDoNotGrowTheStack() throws {
+  func test_manyChunksDoNotGrowTheStack() throws {
     let pending = PendingStream(self)
     let answer = StubTransport.StubbedResponse.chunks([Data](repeating: Data([1]), count: 100_000))
     pending.start(
@@ -101,7 +101,7 @@ final class StubStreamTests: XCTestCase {
     XCTAssertEqual(pending.chunks, 100_000)
   }
 
-  func testDisposingFailsWithCancelledAndIsRecordedOnce() throws {
+  func test_disposingFailsWithCancelledAndIsRecordedOnce() throws {
     let stub = stub(.chunks(pieces, every: .seconds(2)))
     let control = try start(stub)
     scheduler.advanceTo(3)
@@ -116,7 +116,7 @@ final class StubStreamTests: XCTestCase {
     XCTAssertEqual(stub.cancelled.count, 1, "one that has ended is not cancelled")
   }
 
-  func testATransportWithoutStreamingDeliversOneChunk() throws {
+  func test_aTransportWithoutStreamingDeliversOneChunk() throws {
     let plain = PlainTransport(StubTransport { _ in .json("[1]") })
     let pending = PendingStream(self) { _ in .pause }
     pending.start(Request(url: try XCTUnwrap(URL(string: "https://api.example/"))), on: plain)
@@ -125,7 +125,7 @@ final class StubStreamTests: XCTestCase {
     XCTAssertEqual(pending.body, Data("[1]".utf8))
   }
 
-  func testATransportWithoutDownloadsDoesNotReceiveTheDestination() throws {
+  func test_aTransportWithoutDownloadsDoesNotReceiveTheDestination() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "download-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: file) }
     let transport = StubTransport { _ in .json("1") }
@@ -142,7 +142,7 @@ final class StubStreamTests: XCTestCase {
     XCTAssertEqual(try Data(contentsOf: file), Data("1".utf8))
   }
 
-  func testARecordingContainsStreamedBodies() throws {
+  func test_aRecordingContainsStreamedBodies() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "recording-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: file) }
     let answers = StubTransport { [pieces] _ in .chunks(pieces) }
@@ -156,7 +156,7 @@ final class StubStreamTests: XCTestCase {
   }
 
   #if os(Linux)
-    func testAStreamThatCannotBeRecordedFails() throws {
+    func test_aStreamThatCannotBeRecordedFails() throws {
       let answers = StubTransport { _ in .json("7") }
       let transport = try RecordingTransport(answers, to: URL(filePath: "/dev/full"))
       let streamed = PendingStream(self)

@@ -9,7 +9,7 @@ final class StubTransportTests: XCTestCase {
     Request(method: method, url: try XCTUnwrap(URL(string: "https://api.example\(path)")))
   }
 
-  func testTheFirstMatchingStubResponds() throws {
+  func test_theFirstMatchingStubResponds() throws {
     let transport = StubTransport([
       .init(.get, "/a", .json(#"{"n":1}"#)), .init(nil, "/a", .response(status: 201)),
       .init(.get, "/b", .failure(.timeout)),
@@ -20,25 +20,25 @@ final class StubTransportTests: XCTestCase {
     XCTAssertEqual(transport.requests.count, 3)
   }
 
-  func testARequestWithoutAStubIsNamed() throws {
+  func test_aRequestWithoutAStubIsNamed() throws {
     let outcome = try outcome(request(.delete, "/nowhere"), on: StubTransport([]))
     guard case .failure(let error) = outcome else { return XCTFail("answered") }
     XCTAssert(error.reason.contains("DELETE https://api.example/nowhere"), error.reason)
   }
 
-  func testADelayedResponseCanBeCancelled() throws {
+  func test_aDelayedResponseCanBeCancelled() throws {
     let transport = StubTransport { _ in .json("{}", after: .seconds(3600)) }
     let pending = PendingCall(self)
     pending.send(try request(.get, "/"), on: transport).dispose()
     XCTAssertEqual(TransportSuite.kind(try pending.outcome()), .cancelled)
   }
 
-  func testADelayedResponseArrives() throws {
+  func test_aDelayedResponseArrives() throws {
     let transport = StubTransport { _ in .json("{}", after: .seconds(0.01)) }
     XCTAssertEqual(try outcome(request(.get, "/"), on: transport).get().status, 200)
   }
 
-  func testRequestsThatARealTransportRejectsAreRejected() throws {
+  func test_requestsThatARealTransportRejectsAreRejected() throws {
     var bad = try request(.get, "/")
     bad.headers["X"] = "a\r\nb"
     let outcome = try outcome(bad, on: StubTransport { _ in .json("{}") })

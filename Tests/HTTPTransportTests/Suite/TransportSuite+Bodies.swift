@@ -16,7 +16,7 @@ extension TransportSuite {
     }
   }
 
-  func testABodyFromASequenceArrives() throws {
+  func test_aBodyFromASequenceArrives() throws {
     for (count, size) in [(0, 0), (1, 1), (3, 100), (300, 4_000), (7, 300_000)] {
       let whole = Data((0..<count).flatMap { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: size) })
       for length in [nil, Int64(count * size)] {
@@ -32,7 +32,7 @@ extension TransportSuite {
     }
   }
 
-  func testARepeatableSequenceIsSentAgainAfterARedirect() throws {
+  func test_aRepeatableSequenceIsSentAgainAfterARedirect() throws {
     let stream = Request.BodyStream(sequence: { Self.sequence(20, of: 10_000) })
     XCTAssertEqual(try response(request(.post, "/redirect/307", body: .stream(stream))).body.count, 200_000)
     let once = Request.BodyStream(once: Self.sequence(20, of: 10_000))
@@ -40,7 +40,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testASequenceThatThrowsOrHasAnotherLengthFailsItsRequest() throws {
+  func test_aSequenceThatThrowsOrHasAnotherLengthFailsItsRequest() throws {
     struct Broken: Error {}
     let failing = Request.BodyStream(sequence: {
       AsyncThrowingStream<Data, any Error> { continuation in
@@ -57,7 +57,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testACancelledCallCancelsTheTaskThatAwaitsTheNextChunk() throws {
+  func test_aCancelledCallCancelsTheTaskThatAwaitsTheNextChunk() throws {
     let waiting = WaitingChunks(self)
     let pending = PendingCall(self)
     let body = Request.Body.stream(.init(once: waiting.chunks))
@@ -69,7 +69,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testATimedOutCallCancelsTheTaskThatAwaitsTheNextChunk() throws {
+  func test_aTimedOutCallCancelsTheTaskThatAwaitsTheNextChunk() throws {
     let waiting = WaitingChunks(self)
     let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.3))
     let body = Request.Body.stream(.init(once: waiting.chunks))
@@ -79,7 +79,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testAShutdownCancelsTheTaskThatAwaitsTheNextChunk() throws {
+  func test_aShutdownCancelsTheTaskThatAwaitsTheNextChunk() throws {
     let waiting = WaitingChunks(self)
     let mine = try makeTransport()
     let pending = PendingCall(self)
@@ -90,7 +90,7 @@ extension TransportSuite {
     wait(for: [waiting.cancelled], timeout: 20)
   }
 
-  func testASilentBodySourceFailsItsRequestAtTheChunkTimeout() throws {
+  func test_aSilentBodySourceFailsItsRequestAtTheChunkTimeout() throws {
     let unlimited = Request.Timeouts(connect: .seconds(30), idle: .seconds(0.2), total: nil)
     let waiting = WaitingChunks(self)
     var sequence = Request.BodyStream(once: waiting.chunks)
@@ -113,7 +113,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testAChunkTimeoutOfZeroOrANegativeLengthIsRejected() throws {
+  func test_aChunkTimeoutOfZeroOrANegativeLengthIsRejected() throws {
     let negative = Request.BodyStream(count: -1, open: { { nil } })
     let length = try failure(request(.put, "/echo", body: .stream(negative)), .invalidRequest)
     XCTAssert(length.reason.contains("BodyStream.count is -1"), length.reason)
@@ -126,7 +126,7 @@ extension TransportSuite {
     XCTAssertEqual(server.requestCount, 0)
   }
 
-  func testACancelledUploadReleasesItsBodySourceWithoutWaiting() throws {
+  func test_aCancelledUploadReleasesItsBodySourceWithoutWaiting() throws {
     let maker = CountedMaker(self)
     let blocked = DispatchSemaphore(value: 0)
     let stream = Request.BodyStream(open: maker.open { _ in blocked.wait() })
@@ -142,7 +142,7 @@ extension TransportSuite {
     XCTAssertEqual(maker.calls, 1)
   }
 
-  func testUploadsCancelledAtAnyTimeEndOnceAndReleaseTheirSequences() throws {
+  func test_uploadsCancelledAtAnyTimeEndOnceAndReleaseTheirSequences() throws {
     let count = 60
     let released = expectation(description: "every sequence is released")
     released.expectedFulfillmentCount = count
@@ -179,7 +179,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testABodySourceIsNotCalledAfterTheUploadHasEnded() throws {
+  func test_aBodySourceIsNotCalledAfterTheUploadHasEnded() throws {
     for isCancelled in [true, false] {
       let maker = CountedMaker(self)
       // Produces chunks as fast as they are read, endlessly.

@@ -8,7 +8,7 @@ import XCTest
 
 /// Tests of downloads to a full disk and to invalid destinations.
 extension TransportSuite {
-  func testADirectoryAsADestinationIsRejectedBeforeAnythingIsSent() throws {
+  func test_aDirectoryAsADestinationIsRejectedBeforeAnythingIsSent() throws {
     let directory = FileManager.default.temporaryDirectory.appending(path: "folder-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     addTeardownBlock { try? FileManager.default.removeItem(at: directory) }
@@ -24,7 +24,7 @@ extension TransportSuite {
     XCTAssertEqual(server.requests.count, before)
   }
 
-  func testTwoConcurrentDownloadsToOneFileLeaveOneCompleteFile() throws {
+  func test_twoConcurrentDownloadsToOneFileLeaveOneCompleteFile() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "downloads-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     addTeardownBlock { try? FileManager.default.removeItem(at: folder) }
@@ -41,7 +41,7 @@ extension TransportSuite {
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), ["body"])
   }
 
-  func testADownloadToAFullDiskFails_namesItsFileAndLeavesNothing() throws {
+  func test_aDownloadToAFullDiskFails_namesItsFileAndLeavesNothing() throws {
     let disk = FileManager.default.temporaryDirectory.appending(path: "disk-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
     addTeardownBlock { try? FileManager.default.removeItem(at: disk) }

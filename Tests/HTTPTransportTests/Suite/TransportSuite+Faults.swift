@@ -8,7 +8,7 @@ import XCTest
 /// Tests of server faults, invalid addresses and header injection: the request fails once with the correct kind, and
 /// the next one succeeds.
 extension TransportSuite {
-  func testAConnectionClosedBeforeTheHeadFails() throws {
+  func test_aConnectionClosedBeforeTheHeadFails() throws {
     try failure(request(.get, "/close"), .connection)
     try assertStillServes()
     // Now over a kept connection.
@@ -16,29 +16,29 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testAConnectionResetBeforeTheHeadFails() throws {
+  func test_aConnectionResetBeforeTheHeadFails() throws {
     try failure(request(.get, "/reset"), .connection)
     try assertStillServes()
   }
 
-  func testAConnectionResetInTheBodyFails() throws {
+  func test_aConnectionResetInTheBodyFails() throws {
     try failure(request(.get, "/reset-body"), .connection)
     try assertStillServes()
   }
 
-  func testATruncatedBodyFailsAndTheErrorHasTheByteCounts() throws {
+  func test_aTruncatedBodyFailsAndTheErrorHasTheByteCounts() throws {
     let error = try failure(request(.get, "/cut-body"), .connection)
     XCTAssert(error.reason.contains("is incomplete"), error.reason)
     XCTAssert(error.reason.contains("100 of 1000 bytes"), error.reason)
     try assertStillServes()
   }
 
-  func testAResponseThatIsNotHTTPFails() throws {
+  func test_aResponseThatIsNotHTTPFails() throws {
     try failure(request(.get, "/nonsense"), .connection)
     try assertStillServes()
   }
 
-  func testARefusedPortNamesHostAndPort() throws {
+  func test_aRefusedPortNamesHostAndPort() throws {
     let closed = try TestServer { _ in .status(200) }
     let url = closed.url("/")
     closed.stop()
@@ -48,20 +48,20 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testAnUnknownHostIsNamed() throws {
+  func test_anUnknownHostIsNamed() throws {
     let url = try XCTUnwrap(URL(string: "http://nosuchhost.invalid/"))
     let error = try failure(Request(url: url), .unknownHost)
     XCTAssert(error.reason.contains("nosuchhost.invalid"), error.reason)
     try assertStillServes()
   }
 
-  func testTLSWithAServerWithoutTLSFails() throws {
+  func test_tlsWithAServerWithoutTLSFails() throws {
     let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
     try failure(Request(url: url), .tls)
     try assertStillServes()
   }
 
-  func testHeaderInjectionIsRejectedAndNamed() throws {
+  func test_headerInjectionIsRejectedAndNamed() throws {
     let cases: [(HTTPMethod, HTTPHeaders, String)] = [
       ("GET\r\nX: y", [:], "method"), ("", [:], "method"), ("GE T", [:], "method"), ("GE\0T", [:], "method"),
       (.get, ["X-Bad\r\nX": "y"], "header name"), (.get, ["X\0Bad": "y"], "header name"),
@@ -80,7 +80,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testACarriageReturnWithinAReceivedFieldIsNotALineBreak() throws {
+  func test_aCarriageReturnWithinAReceivedFieldIsNotALineBreak() throws {
     let server = try TestServer { _ in
       .init(body: .raw([.init("HTTP/1.1 200 OK\r\nX-A: a\rX-Evil: 1\r\nContent-Length: 2\r\n\r\nok")]))
     }
@@ -89,7 +89,7 @@ extension TransportSuite {
     XCTAssertFalse(answer.headers.contains { $0.value.contains("\r") || $0.value.contains("\n") }, "\(answer.headers)")
   }
 
-  func testRequestsThatViolateHTTPAreRejected() throws {
+  func test_requestsThatViolateHTTPAreRejected() throws {
     let negative = Request.Timeouts(total: .seconds(-1))
     try failure(request(.trace, "/echo", body: .data(Data("content".utf8))), .invalidRequest)
     try failure(request("CONNECT", "/echo"), .invalidRequest)
@@ -98,7 +98,7 @@ extension TransportSuite {
     XCTAssertEqual(try response(request(.trace, "/echo")).headers["X-Method"], "TRACE")
   }
 
-  func testAPipeAsABodyIsRejectedWithoutBlocking() throws {
+  func test_aPipeAsABodyIsRejectedWithoutBlocking() throws {
     let pipe = FileManager.default.temporaryDirectory.appending(path: "pipe-\(UUID().uuidString)")
     XCTAssertEqual(mkfifo(pipe.path, 0o600), 0)
     defer { try? FileManager.default.removeItem(at: pipe) }
@@ -107,7 +107,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testAContentLengthThatContradictsAFileIsRejected() throws {
+  func test_aContentLengthThatContradictsAFileIsRejected() throws {
     let file = try temporaryFile(Data("12345".utf8))
     let error = try failure(
       request(.put, "/echo", headers: ["Content-Length": "4"], body: .file(file)), .invalidRequest)
@@ -115,7 +115,7 @@ extension TransportSuite {
     XCTAssertEqual(server.requestCount, 0)
   }
 
-  func testAHostWithEncodedControlCharactersIsRejected() {
+  func test_aHostWithEncodedControlCharactersIsRejected() {
     for host in ["a%0d%0aX", "a%00", "a%7f", "a%20b", "a%0", "a%zz"] {
       let failure = RequestCheck.failure(of: request(.get, "/"), url: "http://\(host)/")
       XCTAssertEqual(failure?.kind, .invalidRequest, host)
@@ -124,7 +124,7 @@ extension TransportSuite {
     XCTAssertNil(RequestCheck.failure(of: request(.get, "/"), url: "http://a%41b/%0d%00"))
   }
 
-  func testURLsThatAreNotHTTPAreRejectedAndNamed() throws {
+  func test_urLsThatAreNotHTTPAreRejectedAndNamed() throws {
     for text in [
       "ftp://127.0.0.1/x", "file:///etc/passwd", "/relative", "http:///x", "mailto:a@b.c", "gopher://127.0.0.1/x",
       "dict://127.0.0.1/x",

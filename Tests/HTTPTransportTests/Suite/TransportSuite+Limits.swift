@@ -8,7 +8,7 @@ import XCTest
 
 /// Tests of time limits in fractions of a second, and of cancellation.
 extension TransportSuite {
-  func testTheTotalLimitIsNamedInTheError() throws {
+  func test_theTotalLimitIsNamedInTheError() throws {
     let error = try failure(
       request(.get, "/never", timeouts: .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.25))),
       .timeout)
@@ -18,7 +18,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testASlowButSteadyBodyReachesTheTotalLimit() throws {
+  func test_aSlowButSteadyBodyReachesTheTotalLimit() throws {
     let error = try failure(
       request(.get, "/drip/20", timeouts: .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.35))),
       .timeout)
@@ -26,7 +26,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testEnormousLimitsDoNotOverflow() throws {
+  func test_enormousLimitsDoNotOverflow() throws {
     let longest = Duration.seconds(Int64.max)
     let limits = Request.Timeouts(connect: longest, idle: longest, total: longest, call: longest)
     var body = Request.BodyStream(once: { nil })
@@ -39,14 +39,14 @@ extension TransportSuite {
     try failure(request(.get, "/text", timeouts: .init(connect: .zero)), .invalidRequest)
   }
 
-  func testTheTotalLimitSpansRedirects() throws {
+  func test_theTotalLimitSpansRedirects() throws {
     let path = "/redirect/302?to=/never"
     let error = try failure(
       request(.get, path, timeouts: .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.3))), .timeout)
     XCTAssert(error.reason.contains("Timeouts.total"), error.reason)
   }
 
-  func testAStalledBodyReachesTheIdleLimit() throws {
+  func test_aStalledBodyReachesTheIdleLimit() throws {
     let error = try failure(
       request(.get, "/stall", timeouts: .init(connect: .seconds(30), idle: .seconds(0.25), total: .seconds(30))),
       .timeout)
@@ -55,14 +55,14 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testAMissingResponseReachesTheIdleLimit() throws {
+  func test_aMissingResponseReachesTheIdleLimit() throws {
     let error = try failure(
       request(.get, "/never", timeouts: .init(connect: .seconds(1), idle: .seconds(0.25), total: .seconds(30))),
       .timeout)
     XCTAssert(error.reason.contains("Timeouts.idle"), error.reason)
   }
 
-  func testASilentHandshakeReachesTheConnectLimit() throws {
+  func test_aSilentHandshakeReachesTheConnectLimit() throws {
     // The system accepts the connection, but no TLS handshake follows.
     let listener = try Socket.listenOnLoopback()
     defer { listener.close() }
@@ -73,27 +73,27 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testQueueingForAConnectionDoesNotCountAsConnecting() throws {
+  func test_queueingForAConnectionDoesNotCountAsConnecting() throws {
     let limits = Request.Timeouts(connect: .seconds(0.5), idle: .seconds(30), total: .seconds(60))
     let pendingCalls = (0..<12).map { _ in PendingCall(self) }
     for pending in pendingCalls { _ = pending.send(request(.get, "/delay/600", timeouts: limits), on: transport) }
     for pending in pendingCalls { XCTAssertEqual(try pending.outcome().get().status, 200) }
   }
 
-  func testASteadyBodyDoesNotReachTheIdleLimit() throws {
+  func test_aSteadyBodyDoesNotReachTheIdleLimit() throws {
     let answer = try response(
       request(.get, "/drip/2", timeouts: .init(connect: .seconds(30), idle: .seconds(1.5), total: .seconds(60))))
     XCTAssertEqual(answer.body.count, 400)
   }
 
-  func testARequestCancelledBeforeItStartsFails() throws {
+  func test_aRequestCancelledBeforeItStartsFails() throws {
     let pending = PendingCall(self)
     pending.send(request(.get, "/never"), on: transport).dispose()
     XCTAssertEqual(Self.kind(try pending.outcome()), .cancelled)
     try assertStillServes()
   }
 
-  func testARequestCancelledBeforeTheResponseFails() throws {
+  func test_aRequestCancelledBeforeTheResponseFails() throws {
     let pending = PendingCall(self)
     let disposable = pending.send(request(.get, "/never"), on: transport)
     let server: TestServer = self.server
@@ -105,7 +105,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testARequestCancelledDuringTheBodyFails() throws {
+  func test_aRequestCancelledDuringTheBodyFails() throws {
     let pending = PendingCall(self)
     let disposable = pending.send(request(.get, "/stall"), on: transport)
     let server: TestServer = self.server
@@ -115,7 +115,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testCancellingAFinishedRequestHasNoEffect() throws {
+  func test_cancellingAFinishedRequestHasNoEffect() throws {
     let pending = PendingCall(self)
     let disposable = pending.send(request(.get, "/text"), on: transport)
     XCTAssertEqual(try pending.outcome().get().status, 200)

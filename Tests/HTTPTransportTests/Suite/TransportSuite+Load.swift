@@ -9,7 +9,7 @@ import XCTest
 
 /// Tests of many concurrent requests, and of the end of a transport.
 extension TransportSuite {
-  func testTwoHundredConcurrentRequestsSucceed() throws {
+  func test_twoHundredConcurrentRequestsSucceed() throws {
     let pendingCalls = (0..<200).map { _ in PendingCall(self) }
     for (index, pending) in pendingCalls.enumerated() {
       let body = Request.Body.data(Data("number \(index)".utf8))
@@ -22,7 +22,7 @@ extension TransportSuite {
     }
   }
 
-  func testTheConnectionLimitPerHostIsEnforced() throws {
+  func test_theConnectionLimitPerHostIsEnforced() throws {
     let pendingCalls = (0..<120).map { _ in PendingCall(self) }
     for pending in pendingCalls { _ = pending.send(request(.get, "/delay/10"), on: transport) }
     for pending in pendingCalls { XCTAssertEqual(try pending.outcome().get().status, 200) }
@@ -34,7 +34,7 @@ extension TransportSuite {
     XCTAssertLessThanOrEqual(server.connectionCount, limit)
   }
 
-  func testEveryRequestOfABurstCompletesOnce() throws {
+  func test_everyRequestOfABurstCompletesOnce() throws {
     let paths = [
       "/text", "/close", "/reset", "/reset-body", "/cut-body", "/stall", "/never", "/delay/5", "/redirect/302", "/loop",
       "/bytes/70000", "/nonsense", "/gzip", "/drip/1",
@@ -54,7 +54,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testRequestsFromManyThreadsSucceed() throws {
+  func test_requestsFromManyThreadsSucceed() throws {
     let pendingCalls = (0..<64).map { _ in PendingCall(self) }
     let transport: any Transport = self.transport
     let request = request(.get, "/text")
@@ -68,7 +68,7 @@ extension TransportSuite {
     }
   }
 
-  func testARequestFromACompletionSucceeds() throws {
+  func test_aRequestFromACompletionSucceeds() throws {
     let second = PendingCall(self)
     let transport: any Transport = self.transport
     let next = request(.get, "/bytes/10")
@@ -81,7 +81,7 @@ extension TransportSuite {
     XCTAssertEqual(try second.outcome().get().body.count, 10)
   }
 
-  func testShutdownCancelsRequestsInFlight() throws {
+  func test_shutdownCancelsRequestsInFlight() throws {
     let pendingCalls = (0..<20).map { _ in PendingCall(self) }
     for pending in pendingCalls { _ = pending.send(request(.get, "/never"), on: transport) }
     let server: TestServer = self.server
@@ -91,7 +91,7 @@ extension TransportSuite {
     wait(until: "all connections are closed") { server.openConnectionCount == 0 }
   }
 
-  func testARequestAfterShutdownFails() throws {
+  func test_aRequestAfterShutdownFails() throws {
     try assertStillServes()
     shutDown(transport)
     shutDown(transport)
@@ -99,7 +99,7 @@ extension TransportSuite {
     XCTAssert(error.reason.contains("shut down"), error.reason)
   }
 
-  func testReleasingTheTransportCancelsRequestsInFlight() throws {
+  func test_releasingTheTransportCancelsRequestsInFlight() throws {
     let pending = PendingCall(self)
     var mine: (any Transport)? = try makeTransport()
     if let mine { _ = pending.send(request(.get, "/never"), on: mine) }

@@ -22,7 +22,7 @@ extension TransportSuite {
     }
   }
 
-  func testAGeneratedBodyArrives() throws {
+  func test_aGeneratedBodyArrives() throws {
     for (count, size) in [(0, 0), (1, 1), (3, 100), (300, 4_000), (7, 300_000)] {
       let open = chunks(count, of: size)
       let whole = Data(
@@ -37,7 +37,7 @@ extension TransportSuite {
     }
   }
 
-  func testAGeneratedBodyIsSentAgainAfterARedirect() throws {
+  func test_aGeneratedBodyIsSentAgainAfterARedirect() throws {
     let stream = Request.BodyStream(open: chunks(20, of: 10_000))
     XCTAssertEqual(try response(request(.post, "/redirect/307", body: .stream(stream))).body.count, 200_000)
     let once = Request.BodyStream(once: chunks(20, of: 10_000)())
@@ -46,7 +46,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testABodySourceThatThrowsFailsItsRequest() throws {
+  func test_aBodySourceThatThrowsFailsItsRequest() throws {
     struct Broken: Error {}
     let failing = Request.BodyStream(open: {
       let count = Locked(0)
@@ -69,7 +69,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testABlockedBodySourceDoesNotBlockOtherRequests() throws {
+  func test_aBlockedBodySourceDoesNotBlockOtherRequests() throws {
     let gate = DispatchSemaphore(value: 0)
     let slow = Request.BodyStream(open: {
       let isOver = Locked(false)
@@ -96,7 +96,7 @@ extension TransportSuite {
     XCTAssertEqual(try pending.outcome().get().body, Data("late".utf8))
   }
 
-  func testPartsOfFilesAndDataAreSentInOrder() throws {
+  func test_partsOfFilesAndDataAreSentInOrder() throws {
     let file = try temporaryFile(Data(TestRoutes.pattern(100_000)))
     let parts: [Request.Body.Part] = [.data(Data("a".utf8)), .file(file), .data(Data("b".utf8)), .file(file)]
     let whole = Data("a".utf8) + TestRoutes.pattern(100_000) + Data("b".utf8) + TestRoutes.pattern(100_000)
@@ -105,7 +105,7 @@ extension TransportSuite {
     }
   }
 
-  func testCookiesAreStoredInTheConfiguredJarAcrossRedirects() throws {
+  func test_cookiesAreStoredInTheConfiguredJarAcrossRedirects() throws {
     let jar = CookieJar()
     var set = request(.get, "/cookies/set")
     set.options.cookies = jar
@@ -123,7 +123,7 @@ extension TransportSuite {
     XCTAssertFalse(String(decoding: try response(request(.get, "/headers")).body, as: UTF8.self).contains("Cookie:"))
   }
 
-  func testACustomSizeLimitAppliesToMemoryStreamAndFile() throws {
+  func test_aCustomSizeLimitAppliesToMemoryStreamAndFile() throws {
     let file = try temporaryFile(Data())
     for (path, count) in [("/bytes/5000", 5000), ("/gzip", TestRoutes.message.utf8.count)] {
       for destination in [nil, file] {
@@ -144,7 +144,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testTheResponseHasMetrics() throws {
+  func test_theResponseHasMetrics() throws {
     let sent = request(.post, "/redirect/307", body: .data(Data(count: 5000)))
     let metrics = try XCTUnwrap(try response(sent).metrics)
     XCTAssertEqual(metrics.redirects, 1)

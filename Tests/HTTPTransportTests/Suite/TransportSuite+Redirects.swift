@@ -8,7 +8,7 @@ import XCTest
 
 /// Tests of redirects (RFC 9110 §15.4), including the fields that must not leak.
 extension TransportSuite {
-  func testRedirectsThatChangePOSTToGET() throws {
+  func test_redirectsThatChangePOSTToGET() throws {
     for status in [301, 302, 303] {
       let body = Request.Body.data(Data("content".utf8))
       let answer = try response(request(.post, "/redirect/\(status)", headers: ["Content-Type": "a/b"], body: body))
@@ -20,7 +20,7 @@ extension TransportSuite {
     }
   }
 
-  func testRedirectsThatKeepMethodAndBody() throws {
+  func test_redirectsThatKeepMethodAndBody() throws {
     let content = Data(TestRoutes.pattern(100_000))
     let file = try temporaryFile(content)
     for status in [307, 308] {
@@ -36,12 +36,12 @@ extension TransportSuite {
     }
   }
 
-  func testARedirectedGETKeepsItsHeadersOnTheSameOrigin() throws {
+  func test_aRedirectedGETKeepsItsHeadersOnTheSameOrigin() throws {
     let answer = try response(request(.get, "/redirect/302?to=/headers", headers: ["Authorization": "Bearer secret"]))
     XCTAssert(String(decoding: answer.body, as: UTF8.self).contains("Authorization: Bearer secret"))
   }
 
-  func testSecretsAreNotSentToAnotherOrigin() throws {
+  func test_secretsAreNotSentToAnotherOrigin() throws {
     let other = try TestServer(routes: TestRoutes.make())
     defer { other.stop() }
     let secrets: HTTPHeaders = [
@@ -59,13 +59,13 @@ extension TransportSuite {
     }
   }
 
-  func testTenRedirectsAreFollowedAndElevenAreNot() throws {
+  func test_tenRedirectsAreFollowedAndElevenAreNot() throws {
     XCTAssertEqual(try response(request(.get, "/hops/10")).body, Data("arrived".utf8))
     let error = try failure(request(.get, "/hops/11"), .redirect)
     XCTAssert(error.reason.contains("10 redirects"), error.reason)
   }
 
-  func testACycleIsRejectedImmediatelyAndNamed() throws {
+  func test_aCycleIsRejectedImmediatelyAndNamed() throws {
     let error = try failure(request(.get, "/loop"), .redirect)
     XCTAssert(error.reason.contains("already requested GET \(server.url("/loop"))"), error.reason)
     XCTAssertEqual(server.requestCount, 1)
@@ -78,7 +78,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testEndlessRedirectsReachTheLimit() throws {
+  func test_endlessRedirectsReachTheLimit() throws {
     let server = try TestServer { request in .redirect(to: "\(request.path)x") }
     let error = try failure(Request(url: server.url("/")), .redirect)
     XCTAssert(error.reason.contains("more than 10 redirects"), error.reason)
@@ -86,7 +86,7 @@ extension TransportSuite {
     XCTAssertEqual(error.response?.redirects.count, 10)
   }
 
-  func testAURLIsRequestedAgain_ifTheCookiesHaveChanged() throws {
+  func test_aurlIsRequestedAgain_ifTheCookiesHaveChanged() throws {
     // A login: /home redirects to /login, which sets a cookie and redirects back.
     let server = try TestServer { request in
       if request.path == "/login" { return TestServer.Response.redirect(to: "/home").header("Set-Cookie", "sid=1") }
@@ -102,7 +102,7 @@ extension TransportSuite {
     XCTAssertEqual(server.requestCount, 5)
   }
 
-  func testAURLIsNotRequestedAgainWithTheSameCookies() throws {
+  func test_aurlIsNotRequestedAgainWithTheSameCookies() throws {
     let server = try TestServer { request in
       request.path == "/login"
         ? TestServer.Response.redirect(to: "/home").header("Set-Cookie", "sid=1") : .redirect(to: "/login")
@@ -114,7 +114,7 @@ extension TransportSuite {
     XCTAssert(error.reason.contains("with the same cookies"), error.reason)
   }
 
-  func testTheResponseHasTheRedirectsThatLedToIt() throws {
+  func test_theResponseHasTheRedirectsThatLedToIt() throws {
     let begin = server.url("/redirect/307?to=/hops/1%23own#orig")
     let expected = [begin, try XCTUnwrap(URL(string: server.url("/hops/1").absoluteString + "#own"))]
     let answer = try response(Request(url: begin))
@@ -130,12 +130,12 @@ extension TransportSuite {
     XCTAssertEqual(try response(request(.get, "/text")).redirects, [])
   }
 
-  func testTheFragmentSurvivesARedirect() throws {
+  func test_theFragmentSurvivesARedirect() throws {
     let answer = try response(Request(url: server.url("/redirect/302?to=/text#orig")))
     XCTAssertEqual(answer.url.absoluteString, server.url("/text").absoluteString + "#orig")
   }
 
-  func testAPolicyKeepsMethodAndBodyOn301And302() throws {
+  func test_aPolicyKeepsMethodAndBodyOn301And302() throws {
     for status in [301, 302] {
       var post = request(.post, "/redirect/\(status)", body: .data(Data("content".utf8)))
       post.options.redirects = .follow(keepsMethod: true)
@@ -145,7 +145,7 @@ extension TransportSuite {
     }
   }
 
-  func testOtherSchemesAreNotFollowed() throws {
+  func test_otherSchemesAreNotFollowed() throws {
     for target in [
       "file:///etc/passwd", "ftp://127.0.0.1/x", "javascript:alert(1)", "gopher://127.0.0.1:70/x", "dict://127.0.0.1/x",
     ] {
@@ -154,7 +154,7 @@ extension TransportSuite {
     }
   }
 
-  func testPoliciesAreAppliedByTheTransport() throws {
+  func test_policiesAreAppliedByTheTransport() throws {
     var none = request(.get, "/redirect/302")
     none.options.redirects = .none
     XCTAssertEqual(try response(none).status, 302)
@@ -168,7 +168,7 @@ extension TransportSuite {
     try failure(two, .redirect)
   }
 
-  func testAnInvalidTargetIsARedirectError() throws {
+  func test_anInvalidTargetIsARedirectError() throws {
     for target in ["http://a%250d%250aX/", "http://h:99999/", "http://%5B/"] {
       let request = request(.get, "/redirect/302?to=\(target)")
       try failure(request, .redirect)
@@ -180,7 +180,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testIfNoRedirectIsFollowed_everyRedirectIsAResponse() throws {
+  func test_ifNoRedirectIsFollowed_everyRedirectIsAResponse() throws {
     for target in ["http://a%250d%250aX/", "http://%5B/", "file:///etc/passwd"] {
       var request = request(.get, "/redirect/302?to=\(target)")
       request.options.redirects = .none
@@ -192,7 +192,7 @@ extension TransportSuite {
     }
   }
 
-  func testALongBodyOfARedirectIsNotReadCompletely() throws {
+  func test_aLongBodyOfARedirectIsNotReadCompletely() throws {
     let server = try TestServer { request in
       guard request.path == "/" else { return .text("arrived") }
       var answer = TestServer.Response.endless(.init([UInt8](repeating: 0, count: 10_000)))
@@ -203,7 +203,7 @@ extension TransportSuite {
     XCTAssertEqual(answer.body, Data("arrived".utf8))
   }
 
-  func testARedirectWithoutLocationIsAResponse() throws {
+  func test_aRedirectWithoutLocationIsAResponse() throws {
     XCTAssertEqual(try response(request(.get, "/status/302")).status, 302)
   }
 }

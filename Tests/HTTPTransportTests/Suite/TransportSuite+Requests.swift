@@ -7,7 +7,7 @@ import XCTest
 
 /// Tests of methods, header fields, bodies and connections.
 extension TransportSuite {
-  func testEveryMethodArrivesUnchanged() throws {
+  func test_everyMethodArrivesUnchanged() throws {
     for method in [HTTPMethod.get, .post, .put, .patch, .delete, .options, "PURGE"] {
       let answer = try response(request(method, "/echo"))
       XCTAssertEqual(answer.headers["X-Method"], method.rawValue)
@@ -15,7 +15,7 @@ extension TransportSuite {
     }
   }
 
-  func testHEADHasHeadersAndNoBody() throws {
+  func test_headHasHeadersAndNoBody() throws {
     let answer = try response(request(.head, "/text"))
     XCTAssertEqual(answer.status, 200)
     XCTAssertEqual(answer.headers["Content-Length"], "5")
@@ -23,72 +23,72 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testAGETFollowsAPOSTOnTheSameConnection() throws {
+  func test_agetFollowsAPOSTOnTheSameConnection() throws {
     XCTAssertEqual(try response(request(.post, "/echo", body: .data(Data("x".utf8)))).body, Data("x".utf8))
     let answer = try response(request(.get, "/echo"))
     XCTAssertEqual(answer.headers["X-Method"], "GET")
     XCTAssertEqual(answer.headers["X-Length"], "none")
   }
 
-  func testEveryStatusIsAResponse() throws {
+  func test_everyStatusIsAResponse() throws {
     for status in [200, 201, 204, 304, 400, 401, 404, 500, 503] {
       XCTAssertEqual(try response(request(.get, "/status/\(status)")).status, status)
     }
   }
 
-  func testABasicChallengeIsAResponse() throws {
+  func test_aBasicChallengeIsAResponse() throws {
     let answer = try response(request(.get, "/basic"))
     XCTAssertEqual(answer.status, 401)
     XCTAssertEqual(answer.body, Data("who are you".utf8))
   }
 
-  func testTheQueryArrives() throws {
+  func test_theQueryArrives() throws {
     XCTAssertEqual(try response(request(.get, "/echo?q=a%20b%26c")).headers["X-Query"], "a b&c")
   }
 
-  func testTheFragmentIsNotSent() throws {
+  func test_theFragmentIsNotSent() throws {
     let sent = request(.get, "/text#part")
     XCTAssertEqual(try response(sent).status, 200)
     XCTAssertEqual(server.requests.map(\.target), ["/text"])
   }
 
-  func testHeadersArriveUnchanged() throws {
+  func test_headersArriveUnchanged() throws {
     let sent: HTTPHeaders = ["X-One": "1", "X-Spaced": "a b  c", "Accept": "application/json"]
     let received = String(decoding: try response(request(.get, "/headers", headers: sent)).body, as: UTF8.self)
       .split(separator: "\n")
     for field in sent { XCTAssert(received.contains("\(field.name): \(field.value)"), "\(received)") }
   }
 
-  func testAnEmptyHeaderValueIsSent() throws {
+  func test_anEmptyHeaderValueIsSent() throws {
     let answer = try response(request(.get, "/headers", headers: ["X-Empty": ""]))
     XCTAssert(String(decoding: answer.body, as: UTF8.self).contains("X-Empty: "))
   }
 
-  func testNoExpectationAndNoFormTypeAreAdded() throws {
+  func test_noExpectationAndNoFormTypeAreAdded() throws {
     let answer = try response(request(.post, "/headers", body: .data(Data(count: 1 << 20))))
     let text = String(decoding: answer.body, as: UTF8.self).lowercased()
     XCTAssertFalse(text.contains("expect:"), text)
     XCTAssert(text.contains("content-length: \(1 << 20)"), text)
   }
 
-  func testDuplicateHeadersStaySeparateAndInOrder() throws {
+  func test_duplicateHeadersStaySeparateAndInOrder() throws {
     let headers = try response(request(.get, "/duplicates")).headers
     XCTAssertEqual(headers.values(of: "set-cookie"), ["a=1; Path=/", "b=2"])
     let names = headers.map(\.name).filter { $0 == "Set-Cookie" || $0 == "X-Between" }
     XCTAssertEqual(names, ["Set-Cookie", "X-Between", "Set-Cookie"])
   }
 
-  func testCookiesAreNotStoredByDefault() throws {
+  func test_cookiesAreNotStoredByDefault() throws {
     _ = try response(request(.get, "/duplicates"))
     let text = String(decoding: try response(request(.get, "/headers")).body, as: UTF8.self)
     XCTAssertFalse(text.lowercased().contains("cookie:"), text)
   }
 
-  func testLatin1HeaderBytesBecomeCharacters() throws {
+  func test_latin1HeaderBytesBecomeCharacters() throws {
     XCTAssertEqual(try response(request(.get, "/latin1")).headers["X-Name"], "café")
   }
 
-  func testAnInformationalHeadIsIgnored() throws {
+  func test_anInformationalHeadIsIgnored() throws {
     let answer = try response(request(.get, "/early-hints"))
     XCTAssertEqual(answer.status, 200)
     XCTAssertEqual(answer.headers["X-Late"], "2")
@@ -96,14 +96,14 @@ extension TransportSuite {
     XCTAssertEqual(answer.body, Data("ok".utf8))
   }
 
-  func testBodiesOfManySizesArrive() throws {
+  func test_bodiesOfManySizesArrive() throws {
     for count in [0, 1, 14, 15, 1000, 16_384, 65_537, 1 << 20] {
       let answer = try response(request(.get, "/bytes/\(count)"))
       XCTAssertEqual(answer.body, Data(TestRoutes.pattern(count)), "\(count) bytes")
     }
   }
 
-  func testBodiesOfManySizesAreSent() throws {
+  func test_bodiesOfManySizesAreSent() throws {
     for count in [0, 1, 1000, 65_536, 65_537, 1 << 20] {
       let body = Data(TestRoutes.pattern(count))
       let answer = try response(request(.post, "/echo", headers: ["Content-Type": "x/y"], body: .data(body)))
@@ -113,7 +113,7 @@ extension TransportSuite {
     }
   }
 
-  func testEveryMethodExceptHEADMayHaveABody() throws {
+  func test_everyMethodExceptHEADMayHaveABody() throws {
     for method in [HTTPMethod.post, .put, .patch, .delete, .options, "REPORT"] {
       let answer = try response(request(method, "/echo", body: .data(Data("content".utf8))))
       XCTAssertEqual(answer.body, Data("content".utf8), method.rawValue)
@@ -122,14 +122,14 @@ extension TransportSuite {
     try failure(request(.head, "/echo", body: .data(Data("content".utf8))), .invalidRequest)
   }
 
-  func testASliceOfDataIsSentFromItsStart() throws {
+  func test_aSliceOfDataIsSentFromItsStart() throws {
     let whole = Data(TestRoutes.pattern(200_000))
     for slice in [whole[100..<200], whole[1000...]] {
       XCTAssertEqual(try response(request(.put, "/echo", body: .data(slice))).body, Data(slice))
     }
   }
 
-  func testAFileIsSentWithItsContentLength() throws {
+  func test_aFileIsSentWithItsContentLength() throws {
     for count in [0, 10, 300_000] {
       let content = Data(TestRoutes.pattern(count))
       let answer = try response(request(.put, "/echo", body: .file(try temporaryFile(content))))
@@ -138,29 +138,29 @@ extension TransportSuite {
     }
   }
 
-  func testAMissingFileIsRejectedAndNamed() throws {
+  func test_aMissingFileIsRejectedAndNamed() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "no-such-file-\(UUID().uuidString)")
     let error = try failure(request(.post, "/echo", body: .file(file)), .invalidRequest)
     XCTAssert(error.reason.contains(file.lastPathComponent), error.reason)
   }
 
-  func testAChunkedBodyArrivesComplete() throws {
+  func test_aChunkedBodyArrivesComplete() throws {
     XCTAssertEqual(try response(request(.get, "/chunked")).body, Data("one,two,three".utf8))
   }
 
-  func testGzipIsRequestedAndDecoded() throws {
+  func test_gzipIsRequestedAndDecoded() throws {
     let text = String(decoding: try response(request(.get, "/headers")).body, as: UTF8.self)
     XCTAssert(text.lowercased().contains("accept-encoding:"), text)
     XCTAssertEqual(try response(request(.get, "/gzip")).body, Data(TestRoutes.message.utf8))
   }
 
-  func testConnectionsAreReused() throws {
+  func test_connectionsAreReused() throws {
     for _ in 0..<20 { try assertStillServes() }
     XCTAssertEqual(server.requestCount, 20)
     XCTAssertLessThanOrEqual(server.connectionCount, 2)
   }
 
-  func testTheResponseNamesTheRequest() throws {
+  func test_theResponseNamesTheRequest() throws {
     let sent = request(.get, "/text", headers: ["X-One": "1"])
     let answer = try response(sent)
     XCTAssertEqual(answer.request.url, sent.url)

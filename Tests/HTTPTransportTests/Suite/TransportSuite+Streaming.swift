@@ -9,7 +9,7 @@ import XCTest
 
 /// Tests of responses that are delivered while they arrive.
 extension TransportSuite {
-  func testAStreamIsHeadThenChunksThenCompletion() throws {
+  func test_aStreamIsHeadThenChunksThenCompletion() throws {
     for path in ["/bytes/1000000", "/chunked", "/gzip", "/status/404", "/bytes/1"] {
       let pending = PendingStream(self)
       pending.start(request(.get, path), on: transport)
@@ -25,7 +25,7 @@ extension TransportSuite {
     }
   }
 
-  func testAStreamWithoutABodyIsHeadAndCompletion() throws {
+  func test_aStreamWithoutABodyIsHeadAndCompletion() throws {
     for (method, path) in [(HTTPMethod.get, "/empty"), (.head, "/text"), (.get, "/bytes/0"), (.get, "/status/304")] {
       let pending = PendingStream(self)
       pending.start(request(method, path), on: transport)
@@ -34,7 +34,7 @@ extension TransportSuite {
     }
   }
 
-  func testAStreamDeliversItsHeadAndFirstBytesBeforeTheRest() throws {
+  func test_aStreamDeliversItsHeadAndFirstBytesBeforeTheRest() throws {
     let pending = PendingStream(self)
     let control = pending.start(request(.get, "/stall"), on: transport)
     wait(until: "the first bytes have come") { pending.body.count == 100 }
@@ -45,7 +45,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testAStreamFollowsRedirectsTransparently() throws {
+  func test_aStreamFollowsRedirectsTransparently() throws {
     let pending = PendingStream(self)
     pending.start(request(.get, "/hops/3"), on: transport)
     XCTAssertEqual(try pending.outcome().get().url, server.url("/hops/0"))
@@ -53,7 +53,7 @@ extension TransportSuite {
     XCTAssertEqual(pending.body, Data("arrived".utf8))
   }
 
-  func testATruncatedStreamDeliversItsBytesAndThenFails() throws {
+  func test_aTruncatedStreamDeliversItsBytesAndThenFails() throws {
     let pending = PendingStream(self)
     pending.start(request(.get, "/cut-body"), on: transport)
     XCTAssertEqual(Self.kind(try pending.outcome()), .connection)
@@ -66,7 +66,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testAPauseStopsTheServer() throws {
+  func test_aPauseStopsTheServer() throws {
     let server = try TestServer { _ in .endless(.init([UInt8](repeating: 1, count: 50_000))) }
     let pending = PendingStream(self) { _ in .pause }
     let control = pending.start(Request(url: server.url("/")), on: transport)
@@ -87,7 +87,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func testAConsumerThatPausesAtEveryChunkReceivesTheCompleteBody() throws {
+  func test_aConsumerThatPausesAtEveryChunkReceivesTheCompleteBody() throws {
     for path in ["/bytes/300000", "/gzip", "/chunked"] {
       let pending = PendingStream(self) { _ in .pause }
       let control = pending.start(request(.get, path), on: transport)
@@ -100,7 +100,7 @@ extension TransportSuite {
     }
   }
 
-  func testAResumeThatOvertakesItsPauseIsNotLost() throws {
+  func test_aResumeThatOvertakesItsPauseIsNotLost() throws {
     let control = Locked<(any StreamControl)?>(nil)
     let pending = PendingStream(self) { _ in
       var taken = control.withLock { $0 }
@@ -115,7 +115,7 @@ extension TransportSuite {
     control.withLock { $0 = nil }
   }
 
-  func testAPauseIsNotIdleTime() throws {
+  func test_aPauseIsNotIdleTime() throws {
     let pending = PendingStream(self) { _ in .pause }
     let limits = Request.Timeouts(connect: .seconds(1), idle: .seconds(0.2), total: .seconds(30))
     let server = try TestServer { [content = [UInt8](repeating: 7, count: 2_000_000)] _ in .bytes(content) }
@@ -134,7 +134,7 @@ extension TransportSuite {
     XCTAssertEqual(pending.body.count, 2_000_000)
   }
 
-  func testNoChunkFollowsADisposalDuringAChunk() throws {
+  func test_noChunkFollowsADisposalDuringAChunk() throws {
     let server = try TestServer { _ in .endless(.init([UInt8](repeating: 1, count: 50_000))) }
     let control = Locked<(any StreamControl)?>(nil)
     let pending = PendingStream(self) { _ in
@@ -150,7 +150,7 @@ extension TransportSuite {
     control.withLock { $0 = nil }
   }
 
-  func testADisposalDuringTheHeadFailsWithCancelled() throws {
+  func test_aDisposalDuringTheHeadFailsWithCancelled() throws {
     for _ in 0..<5 {
       let control = Locked<(any StreamControl)?>(nil)
       let pending = PendingStream(self)
@@ -166,7 +166,7 @@ extension TransportSuite {
     }
   }
 
-  func testASizeLimitAppliesToAConsumerThatPausesAtEveryChunk() throws {
+  func test_aSizeLimitAppliesToAConsumerThatPausesAtEveryChunk() throws {
     for count in [20_000, 50_000, 200_000, 300_000] {
       var request = request(.get, "/bytes/\(count)")
       request.options.maxBodySize = count - 1
@@ -181,7 +181,7 @@ extension TransportSuite {
     }
   }
 
-  func testShutdownCancelsAPausedStream() throws {
+  func test_shutdownCancelsAPausedStream() throws {
     for path in ["/bytes/3000000", "/bytes/10"] {
       let mine = try makeTransport()
       let pending = PendingStream(self) { _ in .pause }
@@ -193,7 +193,7 @@ extension TransportSuite {
     }
   }
 
-  func testADownloadWaitsForTheDiskAndArrives() throws {
+  func test_aDownloadWaitsForTheDiskAndArrives() throws {
     let content = [UInt8](repeating: 7, count: 20_000_000)
     let server = try TestServer { _ in .bytes(content) }
     let file = try temporaryFile(Data("old".utf8))
@@ -205,7 +205,7 @@ extension TransportSuite {
     XCTAssertEqual(try Data(contentsOf: file), Data(content))
   }
 
-  func testAFailedDownloadLeavesNoFile() throws {
+  func test_aFailedDownloadLeavesNoFile() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "downloads-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }

@@ -11,7 +11,7 @@
     override func makeTransport() throws -> any Transport { URLSessionTransport() }
 
     // XCTest on Linux does not discover a subclass that has no test of its own.
-    func testTheTransportIsURLSessionTransport() throws { XCTAssert(try makeTransport() is URLSessionTransport) }
+    func test_theTransportIsURLSessionTransport() throws { XCTAssert(try makeTransport() is URLSessionTransport) }
 
     #if canImport(FoundationNetworking)
       override var faults: [TestServer.Fault] {

@@ -11,22 +11,22 @@
 
     override var gaps: [String: String] {
       var gaps = [
-        "testDuplicateHeadersStaySeparateAndInOrder": "URLSession gives response headers as a dictionary"
+        "test_duplicateHeadersStaySeparateAndInOrder": "URLSession gives response headers as a dictionary"
       ]
       #if canImport(FoundationNetworking)
-        gaps["testLatin1HeaderBytesBecomeCharacters"] = "Foundation on Linux refuses heads that are no UTF-8"
-        gaps["testAPauseStopsTheServer"] = "Foundation on Linux starts a suspended task over, so it is left running"
-        gaps["testALongBodyOfARedirectIsNotReadCompletely"] =
+        gaps["test_latin1HeaderBytesBecomeCharacters"] = "Foundation on Linux refuses heads that are no UTF-8"
+        gaps["test_aPauseStopsTheServer"] = "Foundation on Linux starts a suspended task over, so it is left running"
+        gaps["test_aLongBodyOfARedirectIsNotReadCompletely"] =
           "Foundation on Linux collects a redirect's body before it tells of it"
-        gaps["testTLSWithAServerWithoutTLSFails"] = "Foundation on Linux reports TLS failures as URLError.unknown"
-        gaps["testTheConnectionLimitPerHostIsEnforced"] =
+        gaps["test_tlsWithAServerWithoutTLSFails"] = "Foundation on Linux reports TLS failures as URLError.unknown"
+        gaps["test_theConnectionLimitPerHostIsEnforced"] =
           "Foundation on Linux opens more connections than it is told to"
-        gaps["testUploadsCancelledAtAnyTimeEndOnceAndReleaseTheirSequences"] =
+        gaps["test_uploadsCancelledAtAnyTimeEndOnceAndReleaseTheirSequences"] =
           "Foundation on Linux seldom ends the process where the upload of a file is cancelled"
       #endif
       return gaps
     }
 
-    func testTheTransportIsURLSessionTransport() throws { XCTAssert(transport is URLSessionTransport) }
+    func test_theTransportIsURLSessionTransport() throws { XCTAssert(transport is URLSessionTransport) }
   }
 #endif

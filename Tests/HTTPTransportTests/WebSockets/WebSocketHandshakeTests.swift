@@ -6,7 +6,7 @@ import XCTest
 
 /// Tests of the WebSocket handshake: the request that is sent, and the responses that are accepted.
 final class WebSocketHandshakeTests: XCTestCase {
-  func testSHA1MatchesTheVectorsOfItsStandard() {
+  func test_sha1MatchesTheVectorsOfItsStandard() {
     func hex(_ text: String) -> String { Data(SHA1.hash(Array(text.utf8))).hex }
     XCTAssertEqual(hex("abc"), "a9993e364706816aba3e25717850c26c9cd0d89d")
     XCTAssertEqual(hex(""), "da39a3ee5e6b4b0d3255bfef95601890afd80709")
@@ -23,7 +23,7 @@ final class WebSocketHandshakeTests: XCTestCase {
     return String(decoding: bytes, as: UTF8.self).components(separatedBy: "\r\n")
   }
 
-  func testTheRequestHasHostTargetAndOffers() throws {
+  func test_theRequestHasHostTargetAndOffers() throws {
     let lines = try head(
       "http://h:8080/a%20b?x=1#f", ["X-A": "1"], WebSocketOptions(subprotocols: ["chat", "v2"], compression: true))
     XCTAssertEqual(lines[0], "GET /a%20b?x=1 HTTP/1.1")
@@ -39,7 +39,7 @@ final class WebSocketHandshakeTests: XCTestCase {
     XCTAssertFalse(try head("http://u:p@h/").contains { $0.hasPrefix("Host: u") })
   }
 
-  func testAZoneIsNotSent_andCanNotContainEscapes() throws {
+  func test_aZoneIsNotSent_andCanNotContainEscapes() throws {
     XCTAssertTrue(try head("http://[fe80::1%25eth0]:81/").contains("Host: [fe80::1]:81"))
     for zone in ["%0d%0aX%3a1", "%0d%0a%0d%0a", "%00", "%09", "a%0a", "%2561", ""] {
       let url = try XCTUnwrap(URL(string: "http://[::1%25\(zone)]:81/"))
@@ -50,7 +50,7 @@ final class WebSocketHandshakeTests: XCTestCase {
     }
   }
 
-  func testEachKeyIsUniqueAndHas16Bytes() {
+  func test_eachKeyIsUniqueAndHas16Bytes() {
     let keys = Set((0..<100).map { _ in WebSocketHandshake(WebSocketOptions(), offersCompression: false).key })
     XCTAssertEqual(keys.count, 100)
     XCTAssertEqual(Data(base64Encoded: keys.first ?? "")?.count, 16)
@@ -66,7 +66,7 @@ final class WebSocketHandshakeTests: XCTestCase {
     return Result { () throws(WebSocketFrame.Violation) in try handshake.check(headers) }
   }
 
-  func testAResponseMustBeAWebSocketUpgradeWithTheCorrectKey() {
+  func test_aResponseMustBeAWebSocketUpgradeWithTheCorrectKey() {
     let good = [("Upgrade", "WebSocket"), ("Connection", "keep-alive, Upgrade")]
     XCTAssertEqual(try agreement(good).get(), .init())
     func assertFails(_ fields: [(String, String)], accept: String? = nil, line: UInt = #line) {
@@ -84,7 +84,7 @@ final class WebSocketHandshakeTests: XCTestCase {
     assertFails(good + [("Sec-WebSocket-Accept", "other")])
   }
 
-  func testTheServerMayChooseOnlyFromTheOffers() {
+  func test_theServerMayChooseOnlyFromTheOffers() {
     let good = [("Upgrade", "websocket"), ("Connection", "Upgrade")]
     let options = WebSocketOptions(subprotocols: ["a", "b"], compression: true)
     XCTAssertNoThrow(try agreement(good + [("Sec-WebSocket-Protocol", "b")], options).get())
@@ -104,7 +104,7 @@ final class WebSocketHandshakeTests: XCTestCase {
     ] { XCTAssertNil(deflate(value), value) }
   }
 
-  func testFieldsOfTheHandshakeAndOtherMethodsThanGETAreRejected() throws {
+  func test_fieldsOfTheHandshakeAndOtherMethodsThanGETAreRejected() throws {
     let url = try XCTUnwrap(URL(string: "http://h/"))
     func problem(_ request: Request, _ options: WebSocketOptions = .init()) -> String? {
       let problem = WebSocketHandshake.problem(of: request, options)
@@ -156,7 +156,7 @@ final class WebSocketHandshakeTests: XCTestCase {
     return whole
   }
 
-  func testResponsesAreReadWithTheirBodies() {
+  func test_responsesAreReadWithTheirBodies() {
     XCTAssertEqual(read("HTTP/1.1 101 Switching\r\nA: 1\r\n\r\nxy"), "open 1 xy")
     XCTAssertEqual(read("HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 101 S\r\n\r\n"), "open 0 ")
     XCTAssertEqual(read("HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\nno!"), "401 no")
@@ -171,7 +171,7 @@ final class WebSocketHandshakeTests: XCTestCase {
     XCTAssertEqual(read("HTTP/1.1 101 Switching\r\nA: 1"), "incomplete")
   }
 
-  func testAResponseThatIsNotHTTPIsRejected() {
+  func test_aResponseThatIsNotHTTPIsRejected() {
     for text in [
       "SSH-2.0-OpenSSH\r\n\r\n", "HTTP/2 101\r\n\r\n", "HTTP/1.1 1x1 S\r\n\r\n", "HTTP/1.1 101 S\r\nno colon\r\n\r\n",
       "HTTP/1.1 101 S\r\n: empty\r\n\r\n", "HTTP/1.1 101 S\r\n folded: 1\r\n\r\n",
@@ -179,7 +179,7 @@ final class WebSocketHandshakeTests: XCTestCase {
     ] { XCTAssertEqual(read(text), "failure", text) }
   }
 
-  func testInformationalHeadsCountTowardTheHeadSizeLimit() throws {
+  func test_informationalHeadsCountTowardTheHeadSizeLimit() throws {
     var opening = WebSocketOpening()
     XCTAssertThrowsError(
       try {
@@ -190,7 +190,7 @@ final class WebSocketHandshakeTests: XCTestCase {
       }())
   }
 
-  func testManyTinyChunksUseOnlyTheMemoryOfTheirBytes() throws {
+  func test_manyTinyChunksUseOnlyTheMemoryOfTheirBytes() throws {
     var opening = WebSocketOpening()
     Array("HTTP/1.1 500 S\r\nTransfer-Encoding: chunked\r\n\r\n".utf8).withUnsafeBytes { opening.feed($0) }
     _ = try opening.next()
@@ -204,7 +204,7 @@ final class WebSocketHandshakeTests: XCTestCase {
     XCTAssertEqual(body.count, count)
   }
 
-  func testAnOverlongChunkSizeIsRejected() {
+  func test_anOverlongChunkSizeIsRejected() {
     XCTAssertEqual(
       read("HTTP/1.1 500 S\r\nTransfer-Encoding: chunked\r\n\r\n1;\(String(repeating: "x", count: 2000))"), "failure")
     for (length, expected) in [(1021, "500 no!"), (1022, "failure")] {
@@ -213,7 +213,7 @@ final class WebSocketHandshakeTests: XCTestCase {
     }
   }
 
-  func testAnEndlessHeadAndAnEndlessBodyFailAtTheirLimits() throws {
+  func test_anEndlessHeadAndAnEndlessBodyFailAtTheirLimits() throws {
     var opening = WebSocketOpening()
     let line = Array("X: \(String(repeating: "x", count: 1000))\r\n".utf8)
     Array("HTTP/1.1 101 S\r\n".utf8).withUnsafeBytes { opening.feed($0) }

@@ -50,7 +50,7 @@ final class WebSocketProtocolTests: XCTestCase {
 
   // MARK: Sections 1 to 7 of the suite
 
-  func testMessagesOfEveryLengthEncodingArriveComplete() {
+  func test_messagesOfEveryLengthEncodingArriveComplete() {
     for count in [0, 125, 126, 127, 128, 65535, 65536, 70000] {
       check("binary \(count)", frame(2, [UInt8](repeating: 0xFE, count: count)), ["binary \(count)"])
       let text = String(repeating: "*", count: count)
@@ -58,7 +58,7 @@ final class WebSocketProtocolTests: XCTestCase {
     }
   }
 
-  func testPingsAreEchoedAsPongs_andPongsAreIgnored() {
+  func test_pingsAreEchoedAsPongs_andPongsAreIgnored() {
     check("empty", frame(9, []), [], sends: ["pong "])
     check("payload", frame(9, Array("hi".utf8)), [], sends: ["pong hi"])
     check(
@@ -68,7 +68,7 @@ final class WebSocketProtocolTests: XCTestCase {
     check("ten", (0..<10).flatMap { frame(9, [0x30 + $0]) }, [], sends: (0..<10).map { "pong \($0)" })
   }
 
-  func testReservedBitsAndOpcodesFailTheSocket() {
+  func test_reservedBitsAndOpcodesFailTheSocket() {
     for reserved: UInt8 in 1...7 {
       check("reserved \(reserved)", frame(1, [0x61], reserved: reserved), ["failed 1002"], sends: ["close 1002"])
       check("control", frame(9, [], reserved: reserved), ["failed 1002"], sends: ["close 1002"])
@@ -78,7 +78,7 @@ final class WebSocketProtocolTests: XCTestCase {
     }
   }
 
-  func testFragmentsAreJoined_andControlFramesMayAppearBetweenThem() {
+  func test_fragmentsAreJoined_andControlFramesMayAppearBetweenThem() {
     check("two", frame(1, [0x61], isFinal: false) + frame(0, [0x62]), ["text ab"])
     check("empty ones", frame(1, [], isFinal: false) + frame(0, [], isFinal: false) + frame(0, []), ["text "])
     check(
@@ -94,7 +94,7 @@ final class WebSocketProtocolTests: XCTestCase {
       sends: ["close 1002"])
   }
 
-  func testTextMustBeUTF8_alsoAcrossFragments() {
+  func test_textMustBeUTF8_alsoAcrossFragments() {
     let valid = Array("κόσμε 𐍈 �".utf8)
     for cut in 0...valid.count {
       check(
@@ -115,14 +115,14 @@ final class WebSocketProtocolTests: XCTestCase {
     }
   }
 
-  func testAnInvalidByteFailsBeforeTheMessageIsComplete() {
+  func test_anInvalidByteFailsBeforeTheMessageIsComplete() {
     check("first fragment", frame(1, [0xF4, 0x90], isFinal: false), ["failed 1007"], sends: ["close 1007"])
     check(
       "in the middle of a frame", Array(frame(1, [0x61, 0xFF] + [UInt8](repeating: 0x61, count: 100)).prefix(10)),
       ["failed 1007"], sends: ["close 1007"])
   }
 
-  func testCloseFramesAreEchoedAndTheirCodesValidated() {
+  func test_closeFramesAreEchoedAndTheirCodesValidated() {
     check("empty", frame(8, []), ["closed 1005 "], sends: ["close "])
     check("normal", frame(8, [0x03, 0xE8] + Array("bye".utf8)), ["closed 1000 bye"], sends: ["close 1000"])
     check("half a code", frame(8, [0x03]), ["failed 1002"], sends: ["close 1002"])
@@ -146,7 +146,7 @@ final class WebSocketProtocolTests: XCTestCase {
 
   // MARK: Limits
 
-  func testATooLargeMessageFailsBeforeItsBytesArrive() {
+  func test_aTooLargeMessageFailsBeforeItsBytesArrive() {
     let options = WebSocketOptions(maxMessageSize: 10)
     check("at the limit", frame(2, [UInt8](repeating: 0, count: 10)), ["binary 10"], options)
     check(
@@ -163,22 +163,22 @@ final class WebSocketProtocolTests: XCTestCase {
     check("all bits", frame(2, [], length: .max), ["failed 1002"], sends: ["close 1002"])
   }
 
-  func testAnEndlessContinuationFailsAtTheLimit() {
+  func test_anEndlessContinuationFailsAtTheLimit() {
     var bytes = frame(1, [0x61], isFinal: false)
     for _ in 0..<2000 { bytes += frame(0, [UInt8](repeating: 0x61, count: 10), isFinal: false) }
     check("endless", bytes, ["failed 1009"], sends: ["close 1009"], WebSocketOptions(maxMessageSize: 10_000))
   }
 
-  func testAMaskedFrameOfTheServerFailsTheSocket() {
+  func test_aMaskedFrameOfTheServerFailsTheSocket() {
     check("masked", frame(1, [0x61], isMasked: true), ["failed 1002"], sends: ["close 1002"])
     check("masked ping", frame(9, [], isMasked: true), ["failed 1002"], sends: ["close 1002"])
   }
 
-  func testACompressedMessageFailsTheSocket_ifNotNegotiated() {
+  func test_aCompressedMessageFailsTheSocket_ifNotNegotiated() {
     check("compressed", frame(1, [0x61], reserved: 4), ["failed 1002"], sends: ["close 1002"])
   }
 
-  func testAFloodOfPingsQueuesAtMostOnePong() {
+  func test_aFloodOfPingsQueuesAtMostOnePong() {
     var socket = WebSocketProtocol(WebSocketOptions(), at: 0)
     let ping = frame(9, [UInt8](repeating: 0x61, count: 125))
     for _ in 0..<5000 {
@@ -194,7 +194,7 @@ final class WebSocketProtocolTests: XCTestCase {
 
   // MARK: Sending
 
-  func testEveryClientFrameIsMaskedWithAnotherKey() {
+  func test_everyClientFrameIsMaskedWithAnotherKey() {
     var socket = WebSocketProtocol(WebSocketOptions(), at: 0)
     for count in [0, 1, 7, 8, 9, 63, 125, 126, 300, 65535, 65536, 100_001] {
       let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -207,7 +207,7 @@ final class WebSocketProtocolTests: XCTestCase {
     }
   }
 
-  func testClosingSendsOneFrame_andDropsMessagesUntilTheServerCloses() {
+  func test_closingSendsOneFrame_andDropsMessagesUntilTheServerCloses() {
     var socket = WebSocketProtocol(WebSocketOptions(), at: 0)
     socket.send(.text("a"))
     socket.close(.goingAway, reason: "later", at: 0)
@@ -221,7 +221,7 @@ final class WebSocketProtocolTests: XCTestCase {
     XCTAssertEqual(socket.takeOutput(), [])
   }
 
-  func testAReasonIsTruncatedBetweenCharacters_andAReservedCodeIsOmitted() {
+  func test_aReasonIsTruncatedBetweenCharacters_andAReservedCodeIsOmitted() {
     var socket = WebSocketProtocol(WebSocketOptions(), at: 0)
     socket.close(.normal, reason: String(repeating: "é", count: 100), at: 0)
     XCTAssertEqual(ClientFrames.texts(socket.takeOutput()), ["close 1000 \(String(repeating: "é", count: 61))"])
@@ -234,7 +234,7 @@ final class WebSocketProtocolTests: XCTestCase {
 
   private let second: UInt64 = 1_000_000_000
 
-  func testSilenceCausesAPing_andFurtherSilenceATimeout() {
+  func test_silenceCausesAPing_andFurtherSilenceATimeout() {
     var socket = WebSocketProtocol(WebSocketOptions(pingInterval: .seconds(30), pongTimeout: .seconds(15)), at: 0)
     XCTAssertEqual(socket.deadline, 30 * second)
     XCTAssertNil(socket.expire(at: 29 * second))
@@ -250,7 +250,7 @@ final class WebSocketProtocolTests: XCTestCase {
     XCTAssertTrue(socket.isClosed)
   }
 
-  func testAPauseByTheClientIsNotSilence() {
+  func test_aPauseByTheClientIsNotSilence() {
     var socket = WebSocketProtocol(WebSocketOptions(pingInterval: .seconds(30), pongTimeout: .seconds(15)), at: 0)
     XCTAssertNil(socket.expire(at: 30 * second, isPaused: true))
     XCTAssertNil(socket.expire(at: 45 * second, isPaused: true))
@@ -258,7 +258,7 @@ final class WebSocketProtocolTests: XCTestCase {
     XCTAssertEqual(socket.deadline, 75 * second)
   }
 
-  func testNilDisablesPingsAndTheirTimeLimit() {
+  func test_nilDisablesPingsAndTheirTimeLimit() {
     var socket = WebSocketProtocol(WebSocketOptions(pingInterval: nil), at: 0)
     XCTAssertEqual(socket.deadline, .max)
     socket = WebSocketProtocol(WebSocketOptions(pingInterval: .seconds(1), pongTimeout: nil), at: 0)
@@ -266,7 +266,7 @@ final class WebSocketProtocolTests: XCTestCase {
     XCTAssertEqual(socket.deadline, .max)
   }
 
-  func testEnormousTimesDoNotOverflow() {
+  func test_enormousTimesDoNotOverflow() {
     let longest = Duration.seconds(Int64.max)
     var socket = WebSocketProtocol(WebSocketOptions(pingInterval: longest, pongTimeout: longest), at: second)
     XCTAssertEqual(socket.deadline, .max)
@@ -274,7 +274,7 @@ final class WebSocketProtocolTests: XCTestCase {
     XCTAssertEqual(socket.deadline, .max)
   }
 
-  func testClosingWaitsAtMostFiveSecondsForTheServer() {
+  func test_closingWaitsAtMostFiveSecondsForTheServer() {
     var socket = WebSocketProtocol(WebSocketOptions(), at: 0)
     socket.close(.normal, at: second)
     XCTAssertEqual(socket.deadline, 6 * second)

@@ -38,7 +38,7 @@ final class StubbedResponseTests: XCTestCase {
   }
 
   #if os(Linux)
-    func testRequestThatCannotBeRecordedFails() throws {
+    func test_requestThatCannotBeRecordedFails() throws {
       let full = URL(filePath: "/dev/full")
       let answers = StubTransport { $0.method == .get ? .json("7") : .failure(.timeout) }
       let transport = try RecordingTransport(answers, to: full)
@@ -51,7 +51,7 @@ final class StubbedResponseTests: XCTestCase {
     }
   #endif
 
-  func testRecordingKeepsEarlierResponsesWhenTheDiskIsFull() throws {
+  func test_recordingKeepsEarlierResponsesWhenTheDiskIsFull() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "recording-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     addTeardownBlock { try? FileManager.default.removeItem(at: folder) }
@@ -65,7 +65,7 @@ final class StubbedResponseTests: XCTestCase {
     XCTAssertEqual(record(replayed.request(API.user(1), as: String.self)).elements.map(\.count), [text.count])
   }
 
-  func testStubbedResponseCanHaveRedirects() throws {
+  func test_stubbedResponseCanHaveRedirects() throws {
     let redirect = Response.Redirect(
       url: try XCTUnwrap(URL(string: "http://h/old")), status: 301, headers: ["Location": "/new"])
     let stub = StubTransport { _ in .response(redirects: [redirect]) }

@@ -63,7 +63,7 @@ class TransferTests: XCTestCase {
     XCTAssertEqual(server.requests.count, 1)
   }
 
-  func testBodyIsCreatedWhileItIsSentAndAgainForTheNextCall() throws {
+  func test_bodyIsCreatedWhileItIsSentAndAgainForTheNextCall() throws {
     let server = try TestServer { _ in .status(204) }
     for count in [Int64(300_000), nil] {
       let stream = Request.BodyStream(count: count) {

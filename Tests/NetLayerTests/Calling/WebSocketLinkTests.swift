@@ -34,7 +34,7 @@ final class WebSocketLinkTests: XCTestCase {
 
   private static let kilobyte = WebSocketMessage.binary(Data(count: 1 << 10))
 
-  func testSendersWaitWhile64KBAreUnwritten() {
+  func test_sendersWaitWhile64KBAreUnwritten() {
     for isTask in [true, false] {
       let (link, control) = attached()
       let completed = Counter()
@@ -52,7 +52,7 @@ final class WebSocketLinkTests: XCTestCase {
     }
   }
 
-  func testAMessageThatTheTransportRejectsAfterTheServersCloseFailsWithItsCode() {
+  func test_aMessageThatTheTransportRejectsAfterTheServersCloseFailsWithItsCode() {
     let (link, control) = attached()
     let errors = Box<[NetworkError?]>([])
     link.send(.binary(Data(count: 1 << 20))) { error in errors.update { $0.append(error) } }
@@ -80,7 +80,7 @@ final class WebSocketLinkTests: XCTestCase {
     }
   }
 
-  func testMessagesThatAreSentBeforeTheTransportHasReturnedItsControlAreSent() throws {
+  func test_messagesThatAreSentBeforeTheTransportHasReturnedItsControlAreSent() throws {
     let control = SlowControl()
     let network = Network(
       Backend(
@@ -97,7 +97,7 @@ final class WebSocketLinkTests: XCTestCase {
     XCTAssertEqual(sockets.value.count, 1)
   }
 
-  func testSocketThatEndsBeforeTheTransportHasReturnedItsControlDeliversItsMessagesAndTheEnd() async throws {
+  func test_socketThatEndsBeforeTheTransportHasReturnedItsControlDeliversItsMessagesAndTheEnd() async throws {
     for end in [
       Result.success(WebSocketClose(code: .normal)), .failure(NetworkError(kind: .connection, reason: "lost")),
     ] {
@@ -119,7 +119,7 @@ final class WebSocketLinkTests: XCTestCase {
     }
   }
 
-  func testALongMessageWaitsForItself() {
+  func test_aLongMessageWaitsForItself() {
     let (link, control) = attached()
     let completed = Counter()
     link.send(.binary(Data(count: 1 << 17)), isTask: true) { _ in completed.next() }
@@ -128,7 +128,7 @@ final class WebSocketLinkTests: XCTestCase {
     XCTAssertEqual(completed.value, 1)
   }
 
-  func testBehindALostMessageEachSenderGetsItsOwnError() {
+  func test_behindALostMessageEachSenderGetsItsOwnError() {
     let (link, control) = attached()
     let kinds = Box<[NetworkError.Kind?]>([])
     link.send(.text("early"), isTask: true) { error in kinds.update { $0.append(error?.kind) } }

@@ -23,7 +23,7 @@ final class WebSocketJSONTests: XCTestCase {
         transport: StubTransport([.init(.get, "/game", .socket(script))]), onError: { onError.add("\($0.kind)") }))
   }
 
-  func testModelsAreWrittenAndReadWithTheConventionsOfTheBackend() async throws {
+  func test_modelsAreWrittenAndReadWithTheConventionsOfTheBackend() async throws {
     let sent = Notes()
     let echo = StubTransport.WebSocketScript { message in
       sent.add(message.text ?? "binary")
@@ -39,7 +39,7 @@ final class WebSocketJSONTests: XCTestCase {
     XCTAssertEqual(moves, [Move(playerName: "white"), Move(playerName: "white")], "text and binary")
   }
 
-  func testAMessageThatIsNotTheModelIsAParseErrorAndReportedOnce() async throws {
+  func test_aMessageThatIsNotTheModelIsAParseErrorAndReportedOnce() async throws {
     for text in [#"{"player_name":1}"#, "hello", ""] {
       let errors = Notes()
       let network = network(.init([.message(.text(text))]), onError: errors)
@@ -53,7 +53,7 @@ final class WebSocketJSONTests: XCTestCase {
     }
   }
 
-  func testAValueThatCannotBeEncodedIsNotSent() async throws {
+  func test_aValueThatCannotBeEncodedIsNotSent() async throws {
     let sent = Notes()
     let script = StubTransport.WebSocketScript { message in
       sent.add(message.text ?? "")
@@ -74,7 +74,7 @@ final class WebSocketJSONTests: XCTestCase {
     XCTAssertEqual(sent.all, ["1"])
   }
 
-  func testAnAwaitedSendOfASessionIsSentWhenTheSocketIsOpen_andWithdrawnWhenItsTaskIsCancelled() async throws {
+  func test_anAwaitedSendOfASessionIsSentWhenTheSocketIsOpen_andWithdrawnWhenItsTaskIsCancelled() async throws {
     let received = Notes()
     let script = StubTransport.WebSocketScript { message in
       received.add(message.text ?? "")
@@ -99,7 +99,7 @@ final class WebSocketJSONTests: XCTestCase {
     XCTAssertEqual(received.all, ["", "last"])
   }
 
-  func testASessionSendsAndReadsModels() async throws {
+  func test_aSessionSendsAndReadsModels() async throws {
     let errors = Notes()
     let script = StubTransport.WebSocketScript { message in
       [.message(message.text == Self.text ? message : .text("1"))]

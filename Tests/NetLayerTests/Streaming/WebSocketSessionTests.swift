@@ -41,7 +41,7 @@ final class WebSocketSessionTests: XCTestCase {
     VirtualNetwork(.sequence(answers))
   }
 
-  func testMessagesArriveAndANormalCloseCompletes() {
+  func test_messagesArriveAndANormalCloseCompletes() {
     let virtual = sequence(
       .socket(
         Script([
@@ -56,7 +56,7 @@ final class WebSocketSessionTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["opened @500", "a @1500", "b @2500", "completed @3500"])
   }
 
-  func testLostConnectionIsReopenedAfterTheDelaysOfThePolicyAndSubscribesAgain() {
+  func test_lostConnectionIsReopenedAfterTheDelaysOfThePolicyAndSubscribesAgain() {
     let virtual = sequence(
       .socket(Script([.message(.text("a")), .failure(.connection, after: .seconds(1))]) { [.message($0)] }),
       .failure(.connection), .failure(.timeout),
@@ -75,7 +75,7 @@ final class WebSocketSessionTests: XCTestCase {
     subscription.dispose()
   }
 
-  func testNothingIsRetriedWithoutAPolicyOrAfterPermanentFailures() {
+  func test_nothingIsRetriedWithoutAPolicyOrAfterPermanentFailures() {
     for (answer, end) in [
       (StubTransport.StubbedResponse.socket(Script([.failure(.connection)])), "connection -1212 @0"),
       (.socket(Script([.close(.policyViolation, reason: "no")])), "closed 1008 @0"),
@@ -91,7 +91,7 @@ final class WebSocketSessionTests: XCTestCase {
     }
   }
 
-  func testStatusOfARestartingServerIsRetriedAfterTheFirstSocket() {
+  func test_statusOfARestartingServerIsRetriedAfterTheFirstSocket() {
     let virtual = sequence(
       .socket(Script([.close(.serviceRestart)])),
       .response(status: 503, headers: ["Retry-After": "20"]), .socket(Script([.close(.normal)])))
@@ -105,7 +105,7 @@ final class WebSocketSessionTests: XCTestCase {
       ])
   }
 
-  func testAttemptsAreLimitedByThePolicyAndResetByALongConnection() {
+  func test_attemptsAreLimitedByThePolicyAndResetByALongConnection() {
     let short = Script([.failure(.connection, after: .seconds(1))])
     let long = Script([.failure(.connection, after: .seconds(30))])
     let virtual = sequence(.socket(short), .socket(long), .socket(short), .socket(short), .socket(short))
@@ -115,7 +115,7 @@ final class WebSocketSessionTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all.last, "connection -1212 @37000")
   }
 
-  func testSendWithoutASocketWaitsUntilTheSubscriptionsAreSent() {
+  func test_sendWithoutASocketWaitsUntilTheSubscriptionsAreSent() {
     let received = Notes()
     let script = Script([.failure(.connection, after: .seconds(1))]) {
       received.add($0.text ?? ""); return []
@@ -151,7 +151,7 @@ final class WebSocketSessionTests: XCTestCase {
     XCTAssertEqual(sent.all, ["before", "connecting", "lost", "not after"])
   }
 
-  func testSubscriptionDisposedDuringOpeningStaysDisposed() {
+  func test_subscriptionDisposedDuringOpeningStaysDisposed() {
     let virtual = sequence(.socket(Script([]), after: .seconds(1)))
     let subscription = SerialDisposable()
     let session = virtual.network().webSocket(.get("/")) { _ in
@@ -166,7 +166,7 @@ final class WebSocketSessionTests: XCTestCase {
     XCTAssertEqual(kinds.all, ["cancelled"], "the late opening must not hide the end")
   }
 
-  func testEventsOfFormerConnectionsAndSubscriptionsAreIgnored() throws {
+  func test_eventsOfFormerConnectionsAndSubscriptionsAreIgnored() throws {
     let virtual = sequence(.socket(Script([])))
     let opened = Box<WebSocket?>(nil)
     _ = virtual.network().openSocket(CallContent(.get, "/"), WebSocketOptions()).subscribe(onSuccess: {
@@ -205,7 +205,7 @@ final class WebSocketSessionTests: XCTestCase {
     XCTAssertEqual(now(), "tls")
   }
 
-  func testWaitingSendsFailWithTheSession() {
+  func test_waitingSendsFailWithTheSession() {
     let virtual = sequence(.failure(.tls, after: .seconds(1)))
     let session = virtual.network().webSocket(.get("/"), reconnect: policy(virtual))
     let kinds = Notes()
@@ -215,7 +215,7 @@ final class WebSocketSessionTests: XCTestCase {
     XCTAssertEqual(kinds.all, ["tls"])
   }
 
-  func testSubscribersShareAConnectionAndTheLastClosesIt() {
+  func test_subscribersShareAConnectionAndTheLastClosesIt() {
     let virtual = sequence(.socket(Script([.message(.text("a"), after: .seconds(1))])))
     let session = virtual.network().webSocket(.get("/"))
     let first = note(session, virtual)
@@ -231,7 +231,7 @@ final class WebSocketSessionTests: XCTestCase {
     XCTAssertEqual(virtual.paths.count, 2)
   }
 
-  func testErrorOfTheSubscriptionHookClosesTheConnection() {
+  func test_errorOfTheSubscriptionHookClosesTheConnection() {
     struct Refused: Error {}
     let virtual = sequence(.socket(Script([.message(.text("a"), after: .seconds(1))])))
     _ = note(virtual.network().webSocket(.get("/"), reconnect: policy(virtual)) { _ in .error(Refused()) }, virtual)
@@ -239,7 +239,7 @@ final class WebSocketSessionTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["opened @0", "other -1212 @0"])
   }
 
-  func testTokenIsRefreshedAndTheSocketOpenedWithTheNewOne() {
+  func test_tokenIsRefreshedAndTheSocketOpenedWithTheNewOne() {
     let virtual = VirtualNetwork { request in
       request.headers["Authorization"] == "Bearer new"
         ? .socket(Script([.message(.text("in")), .close(.normal)])) : .json("{}", status: 401)
@@ -253,7 +253,7 @@ final class WebSocketSessionTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.map { $0.headers["Authorization"] ?? "" }, ["Bearer old", "Bearer new"])
   }
 
-  func testTransportWithoutSocketsIsAnErrorThatNamesAnother() {
+  func test_transportWithoutSocketsIsAnErrorThatNamesAnother() {
     let stub = StubTransport { _ in .json("{}") }
     let network = Network(Backend(baseURL: URL(string: "http://h/"), transport: PlainTransport(stub)))
     let ended = expectation(description: "ended")

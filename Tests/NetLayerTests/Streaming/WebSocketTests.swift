@@ -14,7 +14,7 @@ final class WebSocketTests: XCTestCase {
     Network(Backend(baseURL: server.url, timeouts: timeouts, interceptors: interceptors))
   }
 
-  func testEchoServerReturnsMessagesInOrder() async throws {
+  func test_echoServerReturnsMessagesInOrder() async throws {
     let server = try TestServer { _ in .socket(.echo) }
     let received = try await network(server).withWebSocket(.get("/chat")) { socket in
       var received: [WebSocketMessage] = []
@@ -36,7 +36,7 @@ final class WebSocketTests: XCTestCase {
     XCTAssertEqual(server.requests.first?.header("Upgrade"), "websocket")
   }
 
-  func testBufferedMessagesAndThoseThatWaitKeepTheirOrderAndGoBeforeTheClose() async throws {
+  func test_bufferedMessagesAndThoseThatWaitKeepTheirOrderAndGoBeforeTheClose() async throws {
     let sizes = (0..<5000).map { $0 % 500 == 499 ? 100_000 : $0 % 200 }
     let received = Box<[Int]>([])
     let script = TestServer.WebSocketScript(onMessage: { message in
@@ -50,7 +50,7 @@ final class WebSocketTests: XCTestCase {
     XCTAssertEqual(received.value, sizes)
   }
 
-  func testLeavingTheScopeClosesWith1000AndAnErrorLeavesImmediately() async throws {
+  func test_leavingTheScopeClosesWith1000AndAnErrorLeavesImmediately() async throws {
     let codes = Box<[[UInt8]]>([])
     let script = TestServer.WebSocketScript(onControl: { opcode, payload in
       if opcode == 8 { codes.update { $0.append(payload) } }
@@ -67,7 +67,7 @@ final class WebSocketTests: XCTestCase {
     } catch is Own {}
   }
 
-  func testSendingAfterACloseFails_withTheServersCodeOrWithoutOne() async throws {
+  func test_sendingAfterACloseFails_withTheServersCodeOrWithoutOne() async throws {
     let server = try TestServer { _ in .socket(.init(onOpen: [.close(4003, "enough")])) }
     do {
       try await network(server).withWebSocket(.get("/")) { socket in
@@ -90,7 +90,7 @@ final class WebSocketTests: XCTestCase {
     }
   }
 
-  func testTheServersCloseIsKnown_andIsAbnormalIfItDidNotRespond() async throws {
+  func test_theServersCloseIsKnown_andIsAbnormalIfItDidNotRespond() async throws {
     func close(_ script: TestServer.WebSocketScript) async throws -> WebSocketClose? {
       let server = try TestServer { _ in .socket(script) }
       return try await network(server).withWebSocket(.get("/")) { socket in
@@ -106,7 +106,7 @@ final class WebSocketTests: XCTestCase {
     XCTAssertEqual(lost, WebSocketClose(code: .abnormal))
   }
 
-  func testCancelledTaskStopsReadingAndOpening() async throws {
+  func test_cancelledTaskStopsReadingAndOpening() async throws {
     let server = try TestServer { request in request.path == "/never" ? .neverResponding : .socket(.echo) }
     let network = network(server)
     for path in ["/", "/never"] {
@@ -126,7 +126,7 @@ final class WebSocketTests: XCTestCase {
     }
   }
 
-  func testCancelledTaskDoesNotWaitForAServerThatDoesNotRead() async throws {
+  func test_cancelledTaskDoesNotWaitForAServerThatDoesNotRead() async throws {
     let server = try TestServer { _ in .socket(.init(onOpen: [.text("go"), .stopReading])) }
     let network = network(server)
     let sent = Counter()
@@ -152,7 +152,7 @@ final class WebSocketTests: XCTestCase {
     } catch { XCTAssertEqual((error as? NetworkError)?.kind, .cancelled) }
   }
 
-  func testCancelledTaskSendsNothingAndKeepsTheSocketOpen() async throws {
+  func test_cancelledTaskSendsNothingAndKeepsTheSocketOpen() async throws {
     let server = try TestServer { _ in .socket(.echo) }
     try await network(server).withWebSocket(.get("/")) { socket in
       let task = Task {
@@ -172,7 +172,7 @@ final class WebSocketTests: XCTestCase {
     }
   }
 
-  func testErrorHandlerOfTheBackendReceivesRejectionsAndBrokenSocketsOnce() async throws {
+  func test_errorHandlerOfTheBackendReceivesRejectionsAndBrokenSocketsOnce() async throws {
     let server = try TestServer { request in
       request.path == "/no" ? .json(#"{"message":"sign in"}"#, status: 403) : .socket(.init(onOpen: [.end]))
     }
@@ -189,7 +189,7 @@ final class WebSocketTests: XCTestCase {
     XCTAssertTrue(errors.all.last?.hasPrefix("connection") == true)
   }
 
-  func testHeadersParametersAndInterceptorsApplyToSockets() async throws {
+  func test_headersParametersAndInterceptorsApplyToSockets() async throws {
     struct Stamp: Interceptor {
       func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
         var request = request
@@ -211,7 +211,7 @@ final class WebSocketTests: XCTestCase {
     XCTAssertEqual(request.header("X-Stamp"), "1")
   }
 
-  func testSlowSubscriberPausesTheServer() async throws {
+  func test_slowSubscriberPausesTheServer() async throws {
     let message = TestServer.WebSocketScript.Action.binary([UInt8](repeating: 1, count: 10_000))
     let server = try TestServer { _ in
       .socket(.init(onOpen: Array(repeating: message, count: 2000) + [.close(1000, "")]))
@@ -231,7 +231,7 @@ final class WebSocketTests: XCTestCase {
     }
   }
 
-  func testReleasingASocketClosesIt() async throws {
+  func test_releasingASocketClosesIt() async throws {
     let server = try TestServer { _ in .socket(.echo) }
     let network = network(server)
     let subscription = network.webSocket(.get("/")).messages.subscribe(onNext: { _ in })
@@ -240,7 +240,7 @@ final class WebSocketTests: XCTestCase {
     while server.openConnectionCount > 0 { await Task.yield() }
   }
 
-  func testMessagesCanBeReadOnce() async throws {
+  func test_messagesCanBeReadOnce() async throws {
     let server = try TestServer { _ in .socket(.init(onOpen: [.text("a")])) }
     try await network(server).withWebSocket(.get("/")) { socket in
       var first = socket.messages.makeAsyncIterator()

@@ -27,7 +27,7 @@ final class NetLayerTransportTests: XCTestCase {
       transport: NetLayerTransport(network))
   }
 
-  func testAnOperationSendsItsMethodPathQueryFieldsAndBody() async throws {
+  func test_anOperationSendsItsMethodPathQueryFieldsAndBody() async throws {
     let server = try serve { request in .json(#"{"name":"\#(request.text)"}"#, status: 201) }
     for base in ["/v1", "/v1/", "/v1?ignored=1"] {
       let (status, name) = try await client(server, base: base).addUser("Ada")
@@ -44,7 +44,7 @@ final class NetLayerTransportTests: XCTestCase {
     }
   }
 
-  func testAPathWithoutASlashIsRefused() async throws {
+  func test_aPathWithoutASlashIsRefused() async throws {
     let server = try serve { _ in .text("sent") }
     for path in ["@evil.example/", "users", ".evil.example/", ":1/"] {
       do {
@@ -60,7 +60,7 @@ final class NetLayerTransportTests: XCTestCase {
     XCTAssertEqual(server.requestCount, 0)
   }
 
-  func testTheBackendOfTheNetworkApplies() async throws {
+  func test_theBackendOfTheNetworkApplies() async throws {
     let count = Atomic(0)
     let server = try serve { _ in
       .json(#"{"name":"x"}"#, status: count.add(1, ordering: .relaxed).newValue < 3 ? 503 : 201)
@@ -74,7 +74,7 @@ final class NetLayerTransportTests: XCTestCase {
     XCTAssertEqual(server.requests.map { $0.header("x-app") }, ["shop", "shop", "shop"])
   }
 
-  func testAResponseBodyIsStreamedWithBackpressureAndEndsWithItsReader() async throws {
+  func test_aResponseBodyIsStreamedWithBackpressureAndEndsWithItsReader() async throws {
     let chunk = [UInt8](repeating: 7, count: 64 << 10)
     let server = try serve { _ in .init(body: .endless(first: [], .init(chunk))) }
     let client = try client(server)
@@ -92,7 +92,7 @@ final class NetLayerTransportTests: XCTestCase {
     try await eventually("the connection is closed") { server.openConnectionCount == 0 }
   }
 
-  func testARequestBodyIsStreamedWithBackpressureAndEndsWithItsTask() async throws {
+  func test_aRequestBodyIsStreamedWithBackpressureAndEndsWithItsTask() async throws {
     let server = try TestServer.silent()
     servers.append(server)
     let made = Counter()
@@ -112,7 +112,7 @@ final class NetLayerTransportTests: XCTestCase {
     XCTAssertLessThan(made.value, Self.buffered)
   }
 
-  func testALoopOverTheBodyIsCancelledWithItsTask() async throws {
+  func test_aLoopOverTheBodyIsCancelledWithItsTask() async throws {
     let server = try serve { _ in .stalledBody() }
     let client = try client(server)
     let isReading = Atomic(false)
@@ -128,7 +128,7 @@ final class NetLayerTransportTests: XCTestCase {
     try await eventually("the connection is closed") { server.openConnectionCount == 0 }
   }
 
-  func testABodyIsSentAgainOnlyIfItCanBeIteratedAgain() async throws {
+  func test_aBodyIsSentAgainOnlyIfItCanBeIteratedAgain() async throws {
     let server = try serve { $0.path == "/new" ? .text($0.text) : .redirect(to: "/new", status: 307) }
     let client = try client(server)
     let bytes = [ArraySlice("abc".utf8)]
@@ -141,7 +141,7 @@ final class NetLayerTransportTests: XCTestCase {
     } catch let error as NetworkError { XCTAssertEqual(error.kind, .redirect, "\(error)") }
   }
 
-  func testABodyThatFailsFailsItsOperation() async throws {
+  func test_aBodyThatFailsFailsItsOperation() async throws {
     let server = try serve { .text($0.text) }
     let client = try client(server)
     for length in [HTTPBody.Length.known(64 << 10), .unknown] {
@@ -153,7 +153,7 @@ final class NetLayerTransportTests: XCTestCase {
     }
   }
 
-  func testResponsesWithoutABodyHaveNone() async throws {
+  func test_responsesWithoutABodyHaveNone() async throws {
     let server = try serve { $0.method == "HEAD" ? .text("abc") : .status(204) }
     let client = try client(server)
     for method in [HTTPRequest.Method.head, .delete] {
@@ -165,7 +165,7 @@ final class NetLayerTransportTests: XCTestCase {
     }
   }
 
-  func testADecodedBodyHasNoKnownLength() async throws {
+  func test_aDecodedBodyHasNoKnownLength() async throws {
     // "hello" by gzip.
     let gzip: [UInt8] = [
       0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0, 0x86, 0xa6, 0x10, 0x36, 5, 0, 0, 0,
@@ -177,7 +177,7 @@ final class NetLayerTransportTests: XCTestCase {
     XCTAssertEqual(text, "hello")
   }
 
-  func testAnInvalidURLIsRefused() async throws {
+  func test_anInvalidURLIsRefused() async throws {
     let transport = NetLayerTransport()
     for text in ["ftp://h/", "relative", "http:///path"] {
       do {

@@ -5,7 +5,7 @@
   // to the server.
   // Issue: none known. Versions: all up to 8.14.
   // Hook: `ProxyOptions.failure`.
-  // Test: `CurlConnectionTests.testAProxyWhoseUserHasAControlCharacterIsNeverBypassed`.
+  // Test: `CurlConnectionTests.test_aProxyWhoseUserHasAControlCharacterIsNeverBypassed`.
   // Delete this file when every supported version rejects such a proxy.
 
   extension ProxyOptions {

@@ -6,7 +6,7 @@
   // a response begins with whitespace.
   // Issue: curl 11103. Versions: 7.83 to 8.1.0.
   // Hooks: `CurlCallbacks.receiveHeader`, `CurlHandle.setUp`, `CurlHandle.isReusable`.
-  // Test: `CurlProtocolTests.testAFoldedFirstLineOfAHeadIsRejectedWithoutAffectingOtherRequests`.
+  // Test: `CurlProtocolTests.test_aFoldedFirstLineOfAHeadIsRejectedWithoutAffectingOtherRequests`.
   // Delete this file when 8.1.1 is the oldest supported version.
 
   extension CurlLibrary {

@@ -6,7 +6,7 @@
   // Issue: none known. Versions: 7.x.
   // Hook: `CurlHandle.prepareMethodAndBody`. Heads above `longHead` are also never reused from the previous
   // request.
-  // Test: `CurlConnectionTests.testAHeadOfAnySizeIsSentCompletely`, `testALongURLAfterAShortOneIsSentCompletely`.
+  // Test: `CurlConnectionTests.test_aHeadOfAnySizeIsSentCompletely`, `test_aLongURLAfterAShortOneIsSentCompletely`.
   // Delete this file when 8.0 is the oldest supported version.
 
   extension CurlLibrary {

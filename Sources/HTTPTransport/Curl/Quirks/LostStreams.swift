@@ -6,8 +6,8 @@
   // Issue: none known. Versions: up to 8.13, so that HTTP/2 requires 8.14. Later versions still let some streams
   // wait.
   // Hooks: `CurlLibrary.capabilities`, `CurlLoop.deliverFinished`.
-  // Test: `HostileTLSTests.testStreamsThatWaitOnALostConnectionFail`,
-  // `testResponsesTruncatedByTheEndOfTheConnectionFail`.
+  // Test: `HostileTLSTests.test_streamsThatWaitOnALostConnectionFail`,
+  // `test_responsesTruncatedByTheEndOfTheConnectionFail`.
   // Delete `endsLostStreams` when 8.14 is the oldest supported version, and the rest when the first test passes
   // without it.
 

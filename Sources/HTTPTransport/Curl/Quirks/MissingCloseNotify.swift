@@ -5,7 +5,7 @@
   // Bug: libcurl accepts a TLS connection that ends without a close_notify alert as properly closed.
   // Issue: none known. Versions: all up to 8.14, with OpenSSL 1.1.1 and 3.
   // Hooks: `CurlHandle.headCompleted`, `CurlHandle.incompleteness`; the watch is in CLibcurl's TLS.c.
-  // Test: `HostileTLSTests.testABodyDelimitedByTheConnectionRequiresCloseNotify`.
+  // Test: `HostileTLSTests.test_aBodyDelimitedByTheConnectionRequiresCloseNotify`.
   // Delete this file when every supported version reports the missing alert.
 
   extension CurlHandle {

@@ -5,7 +5,7 @@
   // Before 7.73, that also applies to the end of the multi handle.
   // Issue: curl 9342. Versions: up to 7.85. Later versions close it, with close_notify inside TLS.
   // Hooks: `CurlWebSocket.release`, and the cache of one connection in `CurlWebSocketLoop.init`.
-  // Test: `CurlWebSocketTests.testDisposingInAnyPhaseEndsTheSocketAndClosesItsConnection`.
+  // Test: `CurlWebSocketTests.test_disposingInAnyPhaseEndsTheSocketAndClosesItsConnection`.
   // Delete this file when 7.86 is the oldest supported version.
 
   extension CurlLibrary {

@@ -5,7 +5,7 @@
   // body, and remembers a refused HTTP/2 stream.
   // Issue: none known. Versions: 8.14 for the body, all versions for the stream.
   // Hook: `CurlHandle.release`.
-  // Test: `KeptConnectionTests.testARequestAfterALostBodyThatCannotBeSentAgainSucceeds`.
+  // Test: `KeptConnectionTests.test_aRequestAfterALostBodyThatCannotBeSentAgainSucceeds`.
   // Delete this file when the test and `HostileTLSTests` pass without it on every supported version.
 
   extension CurlHandle {

@@ -6,7 +6,7 @@
   // called.
   // Issue: none known. Versions: 8.21 and 8.23.
   // Hooks: `CurlLoop.checkLimits`, `CurlLoop.nextLook`, on all versions.
-  // Test: `UploadHTTP2Tests.testNoUploadStandsStill`.
+  // Test: `UploadHTTP2Tests.test_noUploadStandsStill`.
   // Delete this file and `ccurl_multi_prod` when the test passes without them on every supported version.
 
   extension CurlLoop {

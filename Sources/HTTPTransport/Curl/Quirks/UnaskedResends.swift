@@ -5,7 +5,7 @@
   // is newer).
   // Issue: none; a missing feature. Versions: up to 7.79.
   // Hooks: `CurlHandle.prepare`, `CurlHandle.connectedAt`, `CurlTransport.Configuration.failure`.
-  // Test: `CurlFateTests.testARequestThatMustNotBeRepeatedHasItsOwnConnection_withLibcurlBefore7_80`.
+  // Test: `CurlFateTests.test_aRequestThatMustNotBeRepeatedHasItsOwnConnection_withLibcurlBefore7_80`.
   // Delete this file when 7.80 is the oldest supported version.
 
   extension CurlLibrary {

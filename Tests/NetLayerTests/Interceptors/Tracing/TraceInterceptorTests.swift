@@ -16,7 +16,7 @@ final class TraceInterceptorTests: XCTestCase {
     RetryInterceptor(policy: RetryPolicy(attempts: 3, jitter: { $0.upperBound }, scheduler: virtual.scheduler))
   }
 
-  func testEachAttemptIsASpanOfTheCallersTrace() throws {
+  func test_eachAttemptIsASpanOfTheCallersTrace() throws {
     let virtual = VirtualNetwork(.sequence([.failure(.connection), .json("busy", status: 503), .json("ok")]))
     let network = virtual.network(retry(virtual), TraceInterceptor())
     _ = TraceContext.$current.withValue(parent) { virtual.note("", network.response(.get, "/x")) }
@@ -32,14 +32,14 @@ final class TraceInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.map { $0.trace?.spanID }, spans.map(\.spanID))
   }
 
-  func testWithoutTraceNoFieldIsSent() {
+  func test_withoutTraceNoFieldIsSent() {
     let virtual = VirtualNetwork(.json("ok"))
     virtual.note("", virtual.network(TraceInterceptor()).response(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.stub.requests.map { $0.headers["traceparent"] }, [nil])
   }
 
-  func testClosureCanStartATraceForEachCall() {
+  func test_closureCanStartATraceForEachCall() {
     let virtual = VirtualNetwork(.json("ok"))
     let network = virtual.network(TraceInterceptor { TraceContext.current ?? TraceContext(isSampled: false) })
     for _ in 0..<2 { virtual.note("", network.response(.get, "/x")) }
@@ -49,7 +49,7 @@ final class TraceInterceptorTests: XCTestCase {
     XCTAssertEqual(sent.map(\.isSampled), [false, false])
   }
 
-  func testRequestWithItsOwnTraceKeepsIt() {
+  func test_requestWithItsOwnTraceKeepsIt() {
     let virtual = VirtualNetwork(.json("ok"))
     let network = virtual.network(TraceInterceptor { TraceContext() })
     virtual.note("", network.request(.get("/x").header("traceparent", "own")))
@@ -57,7 +57,7 @@ final class TraceInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.map { $0.headers["traceparent"] }, ["own"])
   }
 
-  func testTraceIsSentWithARedirect() throws {
+  func test_traceIsSentWithARedirect() throws {
     let seen = Notes()
     var routes = TestServer.Routes()
     routes.on("GET", "/from") { request in
@@ -79,7 +79,7 @@ final class TraceInterceptorTests: XCTestCase {
 
   // MARK: The traceparent field (W3C Trace Context, section 3.2)
 
-  func testTraceparentIsWrittenAsRead() {
+  func test_traceparentIsWrittenAsRead() {
     for text in [
       "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
       "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-ff",
@@ -94,7 +94,7 @@ final class TraceInterceptorTests: XCTestCase {
     XCTAssertEqual(own.child().traceID, own.traceID)
   }
 
-  func testInvalidTraceparentIsRejected() {
+  func test_invalidTraceparentIsRejected() {
     for text in [
       "", "00", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
       "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
@@ -117,7 +117,7 @@ final class TraceInterceptorTests: XCTestCase {
 
   // MARK: OpenTelemetry attributes
 
-  func testEventsHaveOpenTelemetryAttributes() throws {
+  func test_eventsHaveOpenTelemetryAttributes() throws {
     let virtual = VirtualNetwork(.sequence([.json("busy", status: 503), .json("ok")]))
     let seen = Locked([[String: String]]())
     let monitor = EventMonitor { event in
@@ -139,7 +139,7 @@ final class TraceInterceptorTests: XCTestCase {
       ])
   }
 
-  func testFailureAndUnknownMethodHaveTheirAttributes() throws {
+  func test_failureAndUnknownMethodHaveTheirAttributes() throws {
     var request = Request(method: "BREW", url: try XCTUnwrap(URL(string: "https://pot:8443/")))
     request.attempt = 3
     let error = NetworkError(kind: .timeout, reason: "late")
