@@ -13,6 +13,6 @@ final class MediaTypeTests: XCTestCase {
       ("text/plain;;charset=a=b;", "a=b"), ("text/plain;xcharset=a", nil), ("", nil),
       ("text/plain;charset=\"utf-8", "utf-8"),
     ] { XCTAssertEqual(MediaType(text).parameter("charset"), charset, text) }
-    XCTAssertEqual(MediaType("a/b; c=\"d;e\" ;f").pieces, ["a/b", "c=\"d;e\"", "f"])
+    XCTAssertEqual(MediaType("a/b; c=\"d;e\" ;f").parts, ["a/b", "c=\"d;e\"", "f"])
   }
 }

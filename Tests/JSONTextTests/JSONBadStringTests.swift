@@ -69,7 +69,7 @@ final class JSONBadStringTests: XCTestCase {
     }
   }
 
-  func test_badKeysAreToldApartByTheirBytes() throws {
+  func test_badKeysDifferByTheirBytes() throws {
     let bytes: ([UInt8], [UInt8]) -> Data = { first, second in
       Data("{\"".utf8) + first + Data("\":1,\"".utf8) + second + Data("\":2}".utf8)
     }

@@ -27,7 +27,7 @@ final class JSONTests: XCTestCase {
     XCTAssertEqual(json.kind, .object)
   }
 
-  func test_aMissingValueAnswersEverythingWithNil() throws {
+  func test_aMissingValueReturnsNilForEverything() throws {
     let json = try JSON(parsing: text)
     let missing = json["x"][3]["y"]
     XCTAssertFalse(missing.exists)

@@ -66,8 +66,8 @@
           XCTAssert(request.header("Accept-Encoding")?.contains(coding) == true)
           return TestServer.Response.bytes(TestRoutes.bytes(hex)).header("Content-Encoding", coding)
         }
-        let answer = try outcome(Request(url: server.url("/")), on: try CurlTransport()).get()
-        XCTAssertEqual(answer.body, Data(TestRoutes.message.utf8), coding)
+        let reply = try outcome(Request(url: server.url("/")), on: try CurlTransport()).get()
+        XCTAssertEqual(reply.body, Data(TestRoutes.message.utf8), coding)
       }
     }
 

@@ -24,9 +24,9 @@ extension TransportSuite {
           Request.BodyStream(count: length, sequence: { Self.sequence(count, of: size) }),
           Request.BodyStream(count: length, once: Self.sequence(count, of: size)),
         ] {
-          let answer = try response(request(.put, "/echo", body: .stream(stream)))
-          XCTAssertEqual(answer.body, whole, "\(count) × \(size)")
-          if let length { XCTAssertEqual(answer.headers["X-Length"], "\(length)") }
+          let reply = try response(request(.put, "/echo", body: .stream(stream)))
+          XCTAssertEqual(reply.body, whole, "\(count) × \(size)")
+          if let length { XCTAssertEqual(reply.headers["X-Length"], "\(length)") }
         }
       }
     }

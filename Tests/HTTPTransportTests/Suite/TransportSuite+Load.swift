@@ -16,9 +16,9 @@ extension TransportSuite {
       _ = pending.send(request(index % 2 == 0 ? .post : .put, "/echo?q=\(index)", body: body), on: transport)
     }
     for (index, pending) in pendingCalls.enumerated() {
-      let answer = try pending.outcome().get()
-      XCTAssertEqual(answer.body, Data("number \(index)".utf8))
-      XCTAssertEqual(answer.headers["X-Query"], "\(index)")
+      let reply = try pending.outcome().get()
+      XCTAssertEqual(reply.body, Data("number \(index)".utf8))
+      XCTAssertEqual(reply.headers["X-Query"], "\(index)")
     }
   }
 

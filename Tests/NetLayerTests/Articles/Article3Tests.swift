@@ -64,10 +64,10 @@ final class Article3Tests: XCTestCase {
   }
 
   func test_row_3_5_objectsArraysAndScalarsAtAKeyPath_areOneCall() {
-    let answer = GitHub.repos("x").request(on: github)
-    XCTAssertEqual(record(answer.map([User].self, at: "data.items")).elements, [[User(login: "a"), User(login: "b")]])
-    XCTAssertEqual(record(answer.map(User.self, at: "data.items[1]")).elements, [User(login: "b")])
-    XCTAssertEqual(record(answer.map(Int.self, at: "data.total")).elements, [2])
+    let reply = GitHub.repos("x").request(on: github)
+    XCTAssertEqual(record(reply.map([User].self, at: "data.items")).elements, [[User(login: "a"), User(login: "b")]])
+    XCTAssertEqual(record(reply.map(User.self, at: "data.items[1]")).elements, [User(login: "b")])
+    XCTAssertEqual(record(reply.map(Int.self, at: "data.total")).elements, [2])
   }
 
   func test_row_3_6_parser_isReplacedInOnePlace() {

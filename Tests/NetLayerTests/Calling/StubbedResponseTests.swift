@@ -40,8 +40,8 @@ final class StubbedResponseTests: XCTestCase {
   #if os(Linux)
     func test_requestThatCannotBeRecordedFails() throws {
       let full = URL(filePath: "/dev/full")
-      let answers = StubTransport { $0.method == .get ? .json("7") : .failure(.timeout) }
-      let transport = try RecordingTransport(answers, to: full)
+      let replies = StubTransport { $0.method == .get ? .json("7") : .failure(.timeout) }
+      let transport = try RecordingTransport(replies, to: full)
       for endpoint in [API.user(7), .like] {
         let error = try failure(of: network(transport).request(endpoint))
         XCTAssertEqual(error.kind, .file)

@@ -9,11 +9,11 @@ import XCTest
 
 /// `network.pages` with links, cursors, numbers and offsets.
 final class PagedCallTests: XCTestCase {
-  private func network(_ answer: @escaping @Sendable (URLComponents) -> StubTransport.StubbedResponse?) -> (
+  private func network(_ reply: @escaping @Sendable (URLComponents) -> StubTransport.StubbedResponse?) -> (
     Network, StubTransport
   ) {
     let stub = StubTransport { request in
-      URLComponents(url: request.url, resolvingAgainstBaseURL: true).flatMap(answer)
+      URLComponents(url: request.url, resolvingAgainstBaseURL: true).flatMap(reply)
     }
     let url = URL(string: "http://api.test")
     return (Network(Backend(baseURL: url, headers: ["K": "key"], envelope: .none, transport: stub)), stub)

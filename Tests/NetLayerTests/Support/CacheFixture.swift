@@ -25,9 +25,9 @@ struct CacheFixture {
 
   init(
     policy: CachePolicy = .http, envelope: Envelope = .none, account: (@Sendable (Request) -> String?)? = nil,
-    behind: [any Interceptor] = [], _ answer: @escaping @Sendable (Request) -> StubTransport.StubbedResponse?
+    behind: [any Interceptor] = [], _ reply: @escaping @Sendable (Request) -> StubTransport.StubbedResponse?
   ) {
-    stub = StubTransport(on: scheduler, answer)
+    stub = StubTransport(on: scheduler, reply)
     cache = ResponseCache(directory: nil, clock: scheduler) { [problems] problem in
       problems.add(problem.reason)
     }

@@ -24,7 +24,7 @@ final class ScriptedStream: Transport {
     var isPaused: Bool { state.withLock { $0.paused } }
     var isOver: Bool { state.withLock { $0.over } }
 
-    func answer(_ status: Int = 200, _ headers: HTTPHeaders = [:]) {
+    func reply(_ status: Int = 200, _ headers: HTTPHeaders = [:]) {
       head(Response(request: request, status: status, headers: headers))
     }
 

@@ -68,7 +68,7 @@ public final class ResponseCache: Sendable {
     disk = directory.map { [clock] directory in
       DiskStore(
         path: directory.path, limit: maxDiskSize, now: { clock.now },
-        report: { onProblem(NetworkError(kind: .file, reason: $0)) })
+        onProblem: { onProblem(NetworkError(kind: .file, reason: $0)) })
     }
   }
 
@@ -193,8 +193,8 @@ extension ResponseCache {
   }
 
   /// Reports a problem, once.
-  func tell(_ reason: String) {
-    guard memory.withLock({ $0.told.insert(reason).inserted }) else { return }
+  func report(_ reason: String) {
+    guard memory.withLock({ $0.reported.insert(reason).inserted }) else { return }
     onProblem(NetworkError(kind: .file, reason: reason))
   }
 
