@@ -1,7 +1,6 @@
+import HTTPTransport
 import NetLayer
 import XCTest
-
-@testable import HTTPTransport
 
 final class MediaTypeTests: XCTestCase {
   func test_parametersAreSplitAtSemicolonsOutsideQuotes() {

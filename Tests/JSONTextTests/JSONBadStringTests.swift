@@ -1,7 +1,6 @@
 import Foundation
+import JSONText
 import XCTest
-
-@testable import JSONText
 
 /// Strings that the grammar allows but that are not valid Unicode: reading them fails, reading their neighbors does
 /// not.

@@ -6,7 +6,7 @@
   import StreamsTesting
   import XCTest
 
-  @testable import HTTPTransport
+  import HTTPTransport
   import NetLayer
 
   /// Tests that every request has metrics, whether it succeeds or fails: on the response or the error, and as an event.

@@ -4,7 +4,7 @@
   import LoopbackServer
   import XCTest
 
-  @testable import HTTPTransport
+  import HTTPTransport
   import NetLayer
 
   /// Tests of the data that a proxy and the servers behind it receive. `TLSInteropTests` tests a tunnel with TLS.

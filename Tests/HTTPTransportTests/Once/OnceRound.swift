@@ -1,9 +1,8 @@
 import Foundation
+import HTTPTransport
 import NetLayer
 import Streams
 import XCTest
-
-@testable import HTTPTransport
 
 /// Calls through one transport, 64 at a time, and their outcomes.
 final class OnceRound: Sendable {

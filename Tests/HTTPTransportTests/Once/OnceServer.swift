@@ -1,10 +1,9 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
 import NetLayer
 import Streams
 import TestSupport
-
-@testable import HTTPTransport
 
 /// A server whose behavior follows from the number of each call, and that counts the requests.
 final class OnceServer: Sendable {

@@ -4,7 +4,7 @@
   import TestSupport
   import XCTest
 
-  @testable import HTTPTransport
+  import HTTPTransport
   import NetLayer
 
   /// Tests that no request is processed twice unless it is safe, and that no unprocessed request fails. A server counts

@@ -1,11 +1,10 @@
 import Foundation
+import HTTPTransport
 import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
 
 final class StubStreamTests: XCTestCase {
   private let scheduler = TestScheduler()

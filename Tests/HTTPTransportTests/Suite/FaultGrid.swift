@@ -1,8 +1,7 @@
 import Foundation
+import HTTPTransport
 import NetLayer
 import XCTest
-
-@testable import HTTPTransport
 
 /// One fault, encountered by concurrent requests of every kind: {data, stream, file} × {GET, POST with a body}.
 struct FaultGrid {

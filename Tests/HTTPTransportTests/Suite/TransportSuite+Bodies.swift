@@ -1,11 +1,10 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
 import NetLayer
 import Streams
 import Synchronization
 import XCTest
-
-@testable import HTTPTransport
 
 /// Tests of bodies that asynchronous sequences generate during the upload, and of their release.
 extension TransportSuite {

@@ -1,9 +1,8 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
 import NetLayer
 import XCTest
-
-@testable import HTTPTransport
 
 /// Tests of server faults, invalid addresses and header injection: the request fails once with the correct kind, and
 /// the next one succeeds.

@@ -1,11 +1,10 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
 import NetLayer
 import Streams
 import Synchronization
 import XCTest
-
-@testable import HTTPTransport
 
 /// Tests of many concurrent requests, and of the end of a transport.
 extension TransportSuite {

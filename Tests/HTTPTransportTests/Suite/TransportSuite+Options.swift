@@ -1,10 +1,9 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
 import NetLayer
 import Streams
 import XCTest
-
-@testable import HTTPTransport
 
 /// Tests of the options of a request: generated bodies, cookies, limits and metrics.
 extension TransportSuite {

@@ -1,10 +1,9 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
 import NetLayer
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
 
 /// Tests of redirects (RFC 9110 §15.4), including the fields that must not leak.
 extension TransportSuite {

@@ -1,9 +1,8 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
 import NetLayer
 import XCTest
-
-@testable import HTTPTransport
 
 /// Tests of methods, header fields, bodies and connections.
 extension TransportSuite {

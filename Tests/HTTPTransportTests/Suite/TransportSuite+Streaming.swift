@@ -1,11 +1,10 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
 import NetLayer
 import Streams
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
 
 /// Tests of responses that are delivered while they arrive.
 extension TransportSuite {

@@ -1,11 +1,10 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
+import NetLayer
 import NetLayerTesting
 import Streams
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// `network.pages` with links, cursors, numbers and offsets.
 final class PagedCallTests: XCTestCase {

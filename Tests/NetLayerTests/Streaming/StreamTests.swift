@@ -1,13 +1,12 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
+import NetLayer
 import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 private struct Feed: Endpoint {
   var path: String { "/feed" }

@@ -1,11 +1,10 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// A network with a cache in memory and virtual time, which starts on 1 January 2001, 00:00 UTC.
 struct CacheFixture {

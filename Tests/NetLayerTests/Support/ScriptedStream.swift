@@ -1,8 +1,7 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import Streams
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// A transport whose responses a test delivers in chunks, and whose paused state it can read.
 final class ScriptedStream: Transport {

@@ -1,11 +1,10 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// A stubbed network with virtual time, whose unit is a millisecond.
 struct VirtualNetwork {

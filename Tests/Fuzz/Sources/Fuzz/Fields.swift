@@ -1,7 +1,7 @@
 import Foundation
 
-@testable import HTTPTransport
-@testable import NetLayer
+import HTTPTransport
+import NetLayer
 
 private let now = Date(timeIntervalSinceReferenceDate: 800_000_000)
 

@@ -1,11 +1,10 @@
+import HTTPTransport
+import NetLayer
 import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 final class LoggerTests: XCTestCase {
   private let scheduler = TestScheduler(resolution: .milliseconds(1))
