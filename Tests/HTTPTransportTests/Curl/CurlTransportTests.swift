@@ -225,16 +225,6 @@
       XCTAssertEqual(CurlHandle.hostAndPort("127.0.0.1", 80), "127.0.0.1:80")
     }
 
-    func test_allSpellingsOfAnOriginAreNormalized() {
-      for (spelling, origin) in [
-        ("http://h", "http://h"), ("HTTP://H", "http://h"), ("http://h:80", "http://h"), ("http://h:", "http://h"),
-        ("http://User:P@ss@h", "http://h"), ("https://h:443", "https://h"), ("https://h:80", "https://h:80"),
-        ("http://h:443", "http://h:443"), ("http://h:8080", "http://h:8080"), ("http://h:180", "http://h:180"),
-        ("http://[::80]", "http://[::80]"), ("http://[::1]:80", "http://[::1]"),
-        ("http://10.0.0.80", "http://10.0.0.80"),
-      ] { XCTAssertEqual(CurlLoop.oneSpelling(of: spelling), origin, spelling) }
-    }
-
     func test_spellingsOfAnOriginShareItsQueue() throws {
       let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1))

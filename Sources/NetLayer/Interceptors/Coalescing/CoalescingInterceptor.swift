@@ -179,18 +179,18 @@ extension CoalescingInterceptor {
 
     /// The interceptor until the request ends, so that a response within the window does not retain it. Only the request's
     /// events use it, which are serial.
-    @exclusivity(unchecked) private var interceptor: CoalescingInterceptor?
+    private var interceptor: CoalescingInterceptor?
     /// The clock of the window.
     let clock: any SchedulerType
     private let parts: Parts
     /// A hash of some of the parts, because few requests to one URL are in flight. It is stored for three lookups.
     private let hash: Int
     /// The waiting members, in the order of joining.
-    @exclusivity(unchecked) var members: [Member] = []
+    var members: [Member] = []
     /// The subscription to the request.
-    @exclusivity(unchecked) var scope: HandlerScope?
+    var scope: HandlerScope?
     /// The last response, within the window.
-    @exclusivity(unchecked) var response: Response?
+    var response: Response?
 
     var url: URL { parts.url }
 
@@ -239,7 +239,7 @@ extension CoalescingInterceptor {
     // Safe: the mutable state is only accessed under the interceptor's lock.
     private let interceptor: CoalescingInterceptor
     let sink: Sink<Response>
-    @exclusivity(unchecked) var shared: SharedRequest?
+    var shared: SharedRequest?
 
     init(_ interceptor: CoalescingInterceptor, _ sink: Sink<Response>) {
       (self.interceptor, self.sink) = (interceptor, sink)

@@ -78,10 +78,10 @@ public final class LimitInterceptor: Interceptor {
     let begun: Date
     let clock: any SchedulerType
     /// The stage; `streaming` until the end of the response's body.
-    @exclusivity(unchecked) var stage = Stage.waiting
+    var stage = Stage.waiting
     var hasEnded: Bool { stage == .over }
     /// The call and its subscriber until it runs or leaves. After that, the place must not retain anything else.
-    @exclusivity(unchecked) var call: (call: Call, sink: Sink<Response>)?
+    var call: (call: Call, sink: Sink<Response>)?
 
     init(_ call: Call, _ sink: Sink<Response>, _ lane: HostQueue.Lane, _ begun: Date) {
       (interceptor, self.call, self.lane, self.begun) = (call.interceptor, (call, sink), lane, begun)
