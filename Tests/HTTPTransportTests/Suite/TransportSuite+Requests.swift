@@ -22,7 +22,7 @@ extension TransportSuite {
     try assertStillServes()
   }
 
-  func test_agetFollowsAPOSTOnTheSameConnection() throws {
+  func test_aGETFollowsAPOSTOnTheSameConnection() throws {
     XCTAssertEqual(try response(request(.post, "/echo", body: .data(Data("x".utf8)))).body, Data("x".utf8))
     let reply = try response(request(.get, "/echo"))
     XCTAssertEqual(reply.headers["X-Method"], "GET")
