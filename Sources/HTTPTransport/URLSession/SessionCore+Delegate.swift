@@ -115,6 +115,13 @@
       #endif
     }
 
+    #if !canImport(FoundationNetworking)
+      // Called before the task completes.
+      func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+        transfers[ObjectIdentifier(task)]?.sessionMetrics = SessionMetrics(metrics)
+      }
+    #endif
+
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
       guard let transfer = transfers[ObjectIdentifier(task)] else { return }
       if transfer.response == nil { transfer.response = task.response as? HTTPURLResponse }

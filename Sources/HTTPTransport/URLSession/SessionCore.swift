@@ -154,6 +154,7 @@
 
     private func begin(_ task: URLSessionDataTask, _ transfer: SessionTransfer) {
       transfer.task = task
+      transfer.taskStartedAt = Deadline.now()
       transfers[ObjectIdentifier(task)] = transfer
       task.resume()
     }
