@@ -45,7 +45,8 @@ let package = Package(
       swiftSettings: urlSession),
     .testTarget(name: "DemoTests", dependencies: ["Demo", "LoopbackServer", "TestSupport"]),
     .testTarget(
-      name: "DocumentationTests", dependencies: ["Streams", "StreamsTesting", "NetLayerTesting", "LoopbackServer"]),
+      name: "DocumentationTests", dependencies: ["Streams", "StreamsTesting", "NetLayerTesting", "LoopbackServer"],
+      swiftSettings: urlSession),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -2,8 +2,12 @@ import PortableFoundation
 
 /// The measurements of a transfer: times, and sizes in bytes.
 ///
-/// A value is `nil` if the transport does not measure it. `URLSessionTransport` measures only `total`, bytes and
-/// `redirects`, and a stub measures nothing. After redirects, the connection's values describe the last request.
+/// A value is `nil` if the transport does not measure it. On Linux, `URLSessionTransport` measures only `total`, bytes
+/// and `redirects`. A stub measures nothing. After redirects, the connection's values describe the last request.
+///
+/// On Apple platforms, the phases of `URLSessionTransport` are differences of the system's clock. A phase is `nil` if the
+/// clock was set back meanwhile. They are not available for a request that the transport ends itself, for example at a
+/// limit.
 public struct TransferMetrics: Sendable, Hashable {
   /// The time spent waiting for a free connection.
   public let queued: Duration?

@@ -9,7 +9,7 @@ let package = Package(
   targets: [
     .target(name: "Combine", dependencies: ["OpenCombine"], path: "Modules/Combine"),
     .target(name: "Darwin", path: "Modules/Darwin"),
-    .target(name: "Network", path: "Modules/Network"),
+    .target(name: "Network", dependencies: ["Security"], path: "Modules/Network"),
     .target(name: "UIKit", path: "Modules/UIKit"),
     .target(name: "AppKit", path: "Modules/AppKit"),
     .target(name: "Security", path: "Modules/Security"),
@@ -19,7 +19,8 @@ let package = Package(
     .target(name: "StreamsTesting", dependencies: ["Streams", "PortableFoundation"], path: "StreamsTesting"),
     .target(name: "JSONText", dependencies: ["PortableFoundation", "Darwin"], path: "JSONText"),
     .target(
-      name: "HTTPTransport", dependencies: ["PortableFoundation", "Streams", "Darwin", "CryptoKit"],
+      name: "HTTPTransport",
+      dependencies: ["PortableFoundation", "Streams", "Darwin", "CryptoKit", "Network", "Security"],
       path: "HTTPTransport", swiftSettings: [.define("HAS_URLSESSION")]),
     .target(
       name: "NetLayer",

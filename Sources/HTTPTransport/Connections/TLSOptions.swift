@@ -3,7 +3,8 @@ import PortableFoundation
 /// The settings of TLS. Certificates and host names are always verified.
 ///
 /// `trust` and `minVersion` also apply to an `https` proxy; `identity` and `pins` apply to servers only. If the
-/// transport's TLS library does not support a setting, requests fail with `tls` before anything is sent.
+/// transport's TLS library does not support a setting, requests fail with `tls` before anything is sent. With a setting
+/// that `URLSession` does not support, they fail with `invalidRequest`.
 public struct TLSOptions: Sendable, Hashable {
   /// The certificate authorities (CAs) to trust.
   public struct Trust: Sendable, Hashable {
@@ -23,21 +24,32 @@ public struct TLSOptions: Sendable, Hashable {
     public static func pem(_ certificates: Data) -> Trust { Trust(kind: .pem(certificates)) }
   }
 
-  /// The client certificate for servers that require one: files in PEM format.
+  /// The client certificate for servers that require one.
   public struct Identity: Sendable, Hashable {
-    /// The certificate, and the intermediate certificates up to its CA.
-    public var certificate: URL
-    /// The private key, which may be in the same file.
-    public var key: URL
-    /// The password of an encrypted key; otherwise `nil`.
-    public var password: String?
-
-    /// Creates an identity from its files.
-    public init(certificate: URL, key: URL, password: String? = nil) {
-      self.certificate = certificate
-      self.key = key
-      self.password = password
+    enum Kind: Hashable {
+      case pem(certificate: URL, key: URL, password: String?)
+      case pkcs12(Data, password: String)
     }
+
+    let kind: Kind
+
+    /// Creates an identity from files in PEM format, for `CurlTransport`.
+    ///
+    /// - Parameters:
+    ///   - certificate: The certificate, and the intermediate certificates up to its CA.
+    ///   - key: The private key, which may be in the same file.
+    ///   - password: The password of an encrypted key; otherwise `nil`.
+    public init(certificate: URL, key: URL, password: String? = nil) {
+      kind = .pem(certificate: certificate, key: key, password: password)
+    }
+
+    /// Creates an identity from PKCS#12 data (RFC 7292), the content of a `.p12` file, for `URLSessionTransport` on
+    /// Apple platforms. The data contains the certificate, its intermediate certificates and the private key.
+    public static func pkcs12(_ data: Data, password: String) -> Identity {
+      Identity(kind: .pkcs12(data, password: password))
+    }
+
+    private init(kind: Kind) { self.kind = kind }
   }
 
   /// A version of TLS.
@@ -57,8 +69,11 @@ public struct TLSOptions: Sendable, Hashable {
   /// The client certificate; `nil` for none.
   public var identity: Identity?
   /// The pinned public keys by host. The server's certificate must have one of the keys of its host. A host is a
-  /// case-insensitive name or an IP address. Always add a backup key: if the only key is lost, the app can no longer
-  /// connect.
+  /// case-insensitive name or an IP address, and does not include its subdomains. Always add a backup key: if the only
+  /// key is lost, the app can no longer connect.
+  ///
+  /// `URLSessionTransport` also accepts the key of a CA in the server's verified chain. `CurlTransport` compares only
+  /// the key of the server's own certificate.
   public var pins: [String: [PublicKeyPin]]
   /// The minimum version; 1.0 and 1.1 are deprecated (RFC 8996).
   public var minVersion: Version
@@ -76,14 +91,16 @@ public struct TLSOptions: Sendable, Hashable {
 }
 
 extension TLSOptions.Identity: CustomStringConvertible, CustomReflectable {
-  /// The paths of the files, without the password.
-  public var description: String { "Identity(\(certificate.path), \(key.path)\(password == nil ? "" : ", ***"))" }
-  /// A mirror without the password.
-  public var customMirror: Mirror {
-    Mirror(
-      self,
-      children: ["certificate": certificate, "key": key, "password": password.map { _ in "***" } as Any])
+  /// The paths of the files or the size of the data, without the password.
+  public var description: String {
+    switch kind {
+    case .pem(let certificate, let key, let password):
+      "Identity(\(certificate.path), \(key.path)\(password == nil ? "" : ", ***"))"
+    case .pkcs12(let data, _): "Identity(\(data.count) bytes of PKCS#12, ***)"
+    }
   }
+  /// A mirror without the password and the key.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension TLSOptions {
@@ -99,7 +116,9 @@ extension TLSOptions {
     if case .file(let file) = trust.kind, !isReadable(file) {
       return invalid("the CA file \(file.path) can't be read; set an existing PEM file in TLSOptions.trust")
     }
-    if let identity, let file = [identity.certificate, identity.key].first(where: { !isReadable($0) }) {
+    if case .pem(let certificate, let key, _) = identity?.kind,
+      let file = [certificate, key].first(where: { !isReadable($0) })
+    {
       return invalid("the file \(file.path) of TLSOptions.identity can't be read; set an existing PEM file")
     }
     for (host, pins) in pins {

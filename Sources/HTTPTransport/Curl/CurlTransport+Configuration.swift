@@ -78,6 +78,12 @@
           kind: .tls,
           reason: "in-memory certificates require libcurl 7.77 or later; set a file in TLSOptions.trust")
       }
+      if case .pkcs12 = tls.identity?.kind {
+        return NetworkError(
+          kind: .tls,
+          reason: "CurlTransport does not read PKCS#12 data; convert it with "
+            + "`openssl pkcs12 -in FILE -out identity.pem`, and set the PEM file in TLSOptions.identity")
+      }
       for (name, value) in [("maxConnectionsPerHost", maxConnectionsPerHost), ("maxConnections", maxConnections)]
       where value < 1 {
         return invalid("Configuration.\(name) is \(value), which prevents all requests; set at least 1")

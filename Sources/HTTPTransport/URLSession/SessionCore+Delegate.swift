@@ -11,7 +11,7 @@
       _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
       completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-      if let transfer = transfers[dataTask.taskIdentifier] {
+      if let transfer = transfers[ObjectIdentifier(dataTask)] {
         transfer.lastActivity = Deadline.now()
         transfer.response = response as? HTTPURLResponse
         if let http = transfer.response { decide(transfer, http) }
@@ -25,14 +25,14 @@
     /// the task is a fatal error ("Received callback for HTTP redirection, but we're not waiting for it").
     private func mayRespond(_ task: URLSessionTask) -> Bool {
       #if canImport(FoundationNetworking)
-        transfers[task.taskIdentifier] != nil
+        transfers[ObjectIdentifier(task)] != nil
       #else
         true
       #endif
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-      guard let transfer = transfers[dataTask.taskIdentifier] else { return }
+      guard let transfer = transfers[ObjectIdentifier(dataTask)] else { return }
       transfer.lastActivity = Deadline.now()
       transfer.received += data.count
       // The body of a redirect that is followed is not delivered.
@@ -74,7 +74,7 @@
       _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
       totalBytesExpectedToSend: Int64
     ) {
-      guard let transfer = transfers[task.taskIdentifier] else { return }
+      guard let transfer = transfers[ObjectIdentifier(task)] else { return }
       transfer.lastActivity = Deadline.now()
       transfer.noteSent(totalBytesSent, of: totalBytesExpectedToSend)
     }
@@ -84,18 +84,19 @@
       _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
       newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-      transfers[task.taskIdentifier]?.response = response
+      transfers[ObjectIdentifier(task)]?.response = response
       if mayRespond(task) { completionHandler(nil) }
     }
 
     // Responses with status 401 are delivered like all others, because this transport stores no credentials. On Linux,
     // the session requests credentials after the body and then never completes, so this method delivers the response.
+    // On Apple platforms, the challenges of TLS arrive here too.
     func urlSession(
       _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
       completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
       #if canImport(FoundationNetworking)
-        guard let transfer = transfers[task.taskIdentifier] else { return }
+        guard let transfer = transfers[ObjectIdentifier(task)] else { return }
         transfer.response = transfer.response ?? challenge.failureResponse as? HTTPURLResponse
         guard transfer.response != nil else {
           completionHandler(.cancelAuthenticationChallenge, nil)
@@ -105,12 +106,24 @@
         deliver(transfer)
         task.cancel()
       #else
-        completionHandler(.performDefaultHandling, nil)
+        guard let transfer = transfers[ObjectIdentifier(task)], let trust,
+          let host = HostSpelling.host(of: transfer.currentRequest.url)
+        else { return completionHandler(.cancelAuthenticationChallenge, nil) }
+        let (disposition, credential, failure) = trust.respond(to: challenge, host: host)
+        completionHandler(disposition, credential)
+        if let failure { end(transfer, failure.about(transfer.request)) }
       #endif
     }
 
+    #if !canImport(FoundationNetworking)
+      // Called before the task completes.
+      func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+        transfers[ObjectIdentifier(task)]?.sessionMetrics = SessionMetrics(metrics)
+      }
+    #endif
+
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-      guard let transfer = transfers[task.taskIdentifier] else { return }
+      guard let transfer = transfers[ObjectIdentifier(task)] else { return }
       if transfer.response == nil { transfer.response = task.response as? HTTPURLResponse }
       _ = forget(transfer)
       if let error {

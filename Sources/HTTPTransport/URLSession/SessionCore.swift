@@ -5,35 +5,48 @@
     import FoundationNetworking
   #endif
 
-  /// The session, its delegate and the requests in flight.
+  /// The sessions, their delegate and the requests in flight.
   ///
   /// Everything runs on one serial queue, which is also the delegate's. On a concurrent queue, `URLSession` delivers
   /// the chunks of a body in any order.
   // @unchecked Sendable: all state is accessed only on `queue`.
   final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let queue = DispatchQueue(label: "NetLayer.URLSession")
-    let maxBodySize: Int
-    private var session: URLSession?
-    var transfers: [Int: SessionTransfer] = [:]
+    private let configuration: URLSessionTransport.Configuration
+    /// The error of the configuration, with which every request fails.
+    private let failure: NetworkError?
+    #if canImport(Darwin)
+      /// The responses to challenges of TLS; `nil` if the configuration is invalid.
+      let trust: SessionTrust?
+    #endif
+    /// The sessions: one for each pinned host, and one for all other hosts.
+    private var sessions: [String: URLSession] = [:]
+    private var isShutDown = false
+    /// The transfers by task. The identifiers of tasks are unique only within a session.
+    var transfers: [ObjectIdentifier: SessionTransfer] = [:]
     /// The transfers without a task: their body is being written to a file, or their consumer has paused.
     private var held: [ObjectIdentifier: SessionTransfer] = [:]
 
-    init(maxBodySize: Int) { self.maxBodySize = maxBodySize }
-
-    func open(maxConnectionsPerHost: Int) {
-      let configuration = URLSessionConfiguration.ephemeral
-      configuration.httpMaximumConnectionsPerHost = Swift.max(1, maxConnectionsPerHost)
-      configuration.httpCookieStorage = nil
-      configuration.httpShouldSetCookies = false
-      configuration.urlCache = nil
-      configuration.urlCredentialStorage = nil
-      configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-      let operations = OperationQueue()
-      operations.underlyingQueue = queue
-      operations.maxConcurrentOperationCount = 1
-      let session = URLSession(configuration: configuration, delegate: self, delegateQueue: operations)
-      queue.sync { self.session = session }
+    init(_ configuration: URLSessionTransport.Configuration) {
+      self.configuration = configuration
+      var failure = configuration.failure()
+      #if canImport(Darwin)
+        do throws(NetworkError) {
+          trust = try SessionTrust(configuration.tls)
+        } catch {
+          trust = nil
+          failure = failure ?? error
+        }
+      #endif
+      self.failure = failure
     }
+
+    /// Creates the session of the hosts without pins, so that the first request does not have to.
+    func open() {
+      queue.sync { if failure == nil { _ = session(in: "") } }
+    }
+
+    var maxBodySize: Int { configuration.maxBodySize }
 
     // MARK: Called from any thread
 
@@ -52,9 +65,8 @@
 
     func shutDown() {
       queue.async {
-        guard let session = self.session else { return }
-        // Creating a task afterwards would crash on Linux, so `start` checks whether the session still exists.
-        self.session = nil
+        // Creating a task afterwards would crash on Linux, so no session exists for later requests.
+        self.isShutDown = true
         for transfer in Array(self.transfers.values) + Array(self.held.values) {
           self.end(
             transfer,
@@ -63,7 +75,8 @@
               "the URLSessionTransport was shut down while the request to \(transfer.hostAndPort) was in flight",
               transfer))
         }
-        session.invalidateAndCancel()
+        for session in self.sessions.values { session.invalidateAndCancel() }
+        self.sessions = [:]
       }
     }
 
@@ -71,6 +84,7 @@
 
     private func start(_ transfer: SessionTransfer) {
       guard !transfer.isFinished else { return }
+      if let failure { return transfer.finish(.failure(failure.about(transfer.request))) }
       if let failure = RequestCheck.failure(of: transfer.request, url: transfer.request.url.absoluteString) {
         transfer.finish(.failure(failure))
         return
@@ -84,9 +98,30 @@
       watch(transfer)
     }
 
+    /// Returns the session for a URL; `nil` after the shutdown.
+    private func session(for url: URL) -> URLSession? {
+      guard !isShutDown else { return nil }
+      #if canImport(Darwin)
+        if let host = HostSpelling.host(of: url), trust?.isolates(host) == true { return session(in: host) }
+      #endif
+      return session(in: "")
+    }
+
+    /// Returns the session of a pinned host, or of all other hosts. It is created for the first request.
+    private func session(in place: String) -> URLSession {
+      if let session = sessions[place] { return session }
+      let operations = OperationQueue()
+      operations.underlyingQueue = queue
+      operations.maxConcurrentOperationCount = 1
+      let session = URLSession(
+        configuration: configuration.makeSessionConfiguration(), delegate: self, delegateQueue: operations)
+      sessions[place] = session
+      return session
+    }
+
     /// Starts a task for the current request.
     func run(_ transfer: SessionTransfer) {
-      guard session != nil else { return failAfterShutdown(transfer) }
+      guard !isShutDown else { return failAfterShutdown(transfer) }
       transfer.restart()
       switch transfer.currentRequest.body {
       case .parts, .stream: spool(transfer)
@@ -102,7 +137,7 @@
           end(transfer, error)
         }
       case .none, .data:
-        guard let session else { return }
+        guard let session = session(for: transfer.currentRequest.url) else { return failAfterShutdown(transfer) }
         begin(session.dataTask(with: Self.urlRequest(transfer)), transfer)
       }
     }
@@ -113,13 +148,14 @@
     }
 
     private func upload(_ file: URL, _ transfer: SessionTransfer) {
-      guard let session else { return failAfterShutdown(transfer) }
+      guard let session = session(for: transfer.currentRequest.url) else { return failAfterShutdown(transfer) }
       begin(session.uploadTask(with: Self.urlRequest(transfer), fromFile: file), transfer)
     }
 
     private func begin(_ task: URLSessionDataTask, _ transfer: SessionTransfer) {
       transfer.task = task
-      transfers[task.taskIdentifier] = transfer
+      transfer.taskStartedAt = Deadline.now()
+      transfers[ObjectIdentifier(task)] = transfer
       task.resume()
     }
 
@@ -157,7 +193,7 @@
 
     func forget(_ transfer: SessionTransfer) -> URLSessionTask? {
       guard let task = transfer.task else { return nil }
-      transfers[task.taskIdentifier] = nil
+      transfers[ObjectIdentifier(task)] = nil
       transfer.task = nil
       return task
     }
@@ -184,7 +220,7 @@
       var result = URLRequest(url: request.url)
       result.httpMethod = request.method.rawValue
       // Far above the limits of this transport, so that the session's limit never expires first.
-      result.timeoutInterval = 86_400
+      result.timeoutInterval = URLSessionTransport.Configuration.requestLimit
       result.httpShouldHandleCookies = false
       for field in request.headers { result.addValue(field.value, forHTTPHeaderField: field.name) }
       if let cookies = transfer.cookiesSent { result.setValue(cookies, forHTTPHeaderField: "Cookie") }

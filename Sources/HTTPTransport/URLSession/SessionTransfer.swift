@@ -29,6 +29,9 @@
     /// The number of the latest check of the limits, which replaces earlier ones.
     var watch = 0
     private var toSend: Int64?
+    /// The uptime in nanoseconds at which the current task started, and the facts that the session states about it.
+    var taskStartedAt: UInt64 = 0
+    var sessionMetrics: SessionMetrics?
 
     init(
       _ request: Request, core: SessionCore, progress: ProgressHandler? = nil, receiver: StreamReceiver? = nil,
@@ -49,6 +52,7 @@
       redirect = nil
       received = 0
       body = Data()
+      sessionMetrics = nil
     }
 
     /// Delivers the head of the final response, if the caller receives it separately, and the buffered part of the
@@ -115,9 +119,11 @@
     }
 
     private var metrics: TransferMetrics {
-      TransferMetrics(
+      let known = TransferMetrics(
         total: .nanoseconds(Deadline.now() - submittedAt), bytesSent: sent, bytesReceived: Int64(received),
         redirects: trail.redirects.count)
+      guard let sessionMetrics else { return known }
+      return sessionMetrics.metrics(after: .nanoseconds(taskStartedAt - submittedAt), adding: known)
     }
 
     override func finish(_ result: Result<Response, NetworkError>) {

@@ -17,30 +17,18 @@
   ///
   /// The transport calls completions on the session's serial queue.
   public final class URLSessionTransport: Transport {
-    /// The settings of the transport. The defaults suit a JSON client.
-    public struct Configuration: Sendable {
-      /// The maximum number of connections to one host; further requests wait. The default is 6, as in browsers.
-      public var maxConnectionsPerHost: Int
-      /// The maximum number of bytes in a body. A larger body fails with `tooLarge`. The default, 32 MB, is far above
-      /// the usual JSON.
-      public var maxBodySize: Int
-
-      /// Creates a configuration. See the properties for the defaults.
-      public init(maxConnectionsPerHost: Int = 6, maxBodySize: Int = 32 << 20) {
-        self.maxConnectionsPerHost = maxConnectionsPerHost
-        self.maxBodySize = maxBodySize
-      }
-    }
-
     private let core: SessionCore
 
-    /// Creates a transport with its own session.
+    /// Creates a transport with its own sessions.
+    ///
+    /// If a setting is invalid or not supported, each request fails before anything is sent. The kind is `tls` for an
+    /// invalid certificate or pin, and otherwise `invalidRequest`.
     public init(_ configuration: Configuration = Configuration()) {
-      core = SessionCore(maxBodySize: configuration.maxBodySize)
-      core.open(maxConnectionsPerHost: configuration.maxConnectionsPerHost)
+      core = SessionCore(configuration)
+      core.open()
     }
 
-    // The session retains its delegate until it is invalidated.
+    // A session retains its delegate until it is invalidated.
     deinit { core.shutDown() }
 
     /// Sends `request`; see `Transport.send`. Safe from any thread.

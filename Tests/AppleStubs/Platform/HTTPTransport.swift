@@ -6,3 +6,7 @@ import PortableFoundation
 
 public typealias pthread_t = DarwinThread
 public typealias JSONDecoder = AppleJSONDecoder
+
+// Unavailable in Foundation on Linux.
+let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
+let NSURLAuthenticationMethodClientCertificate = "NSURLAuthenticationMethodClientCertificate"

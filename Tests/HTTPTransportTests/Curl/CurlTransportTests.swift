@@ -334,6 +334,7 @@
       let good = try PublicKeyPin(Data(count: 32).base64EncodedString())
       let wrong: [(CurlTransport.Configuration, String)] = [
         (.init(tls: .init(identity: .init(certificate: missing, key: missing))), "/no/such/key.pem"),
+        (.init(tls: .init(identity: .pkcs12(Data(), password: ""))), "CurlTransport does not read PKCS#12 data"),
         (.init(tls: .init(pins: ["h": []])), "no pin for h"),
         (.init(proxy: .url(URL(filePath: "/tmp"))), "proxy"),
       ]

@@ -152,6 +152,9 @@ final class RedactionTests: XCTestCase {
     var values: [Any] = [
       Token(access: "secret", refresh: "secret"), MemoryTokenStore(Token(access: "secret", refresh: "secret")),
     ]
+    let identity = TLSOptions.Identity.pkcs12(Data("secret".utf8), password: "secret")
+    XCTAssertEqual("\(identity)", "Identity(6 bytes of PKCS#12, ***)")
+    values += [identity, TLSOptions(identity: identity)]
     #if canImport(CLibcurl)
       let file = URL(filePath: "/key.pem")
       for text in ["http://u:secret@h:1", "u:secret@h:1"] {
@@ -162,8 +165,8 @@ final class RedactionTests: XCTestCase {
           proxy.failure?.reason ?? "",
         ]
       }
-      XCTAssertEqual("\(values[2])", "url(http://***@h:1, except: [])")
-      XCTAssertEqual("\(values[3])", "Identity(/key.pem, /key.pem, ***)")
+      XCTAssertEqual("\(values[4])", "url(http://***@h:1, except: [])")
+      XCTAssertEqual("\(values[5])", "Identity(/key.pem, /key.pem, ***)")
     #endif
     for value in values {
       var text = "\(value)" + String(reflecting: value)

@@ -58,12 +58,12 @@
         }
         disableSystemTrust()
       }
-      if let identity = tls.identity {
-        require("the certificate of TLSOptions.identity", set(CURLOPT_SSLCERT, identity.certificate.path))
-        require("the key of TLSOptions.identity", set(CURLOPT_SSLKEY, identity.key.path))
+      if case .pem(let certificate, let key, let password) = tls.identity?.kind {
+        require("the certificate of TLSOptions.identity", set(CURLOPT_SSLCERT, certificate.path))
+        require("the key of TLSOptions.identity", set(CURLOPT_SSLKEY, key.path))
         // Always set: without a value, OpenSSL would prompt for the password of an encrypted key on the terminal and
         // block this thread.
-        require("the password of TLSOptions.identity", set(CURLOPT_KEYPASSWD, identity.password ?? ""))
+        require("the password of TLSOptions.identity", set(CURLOPT_KEYPASSWD, password ?? ""))
       }
       forEachTLS(CURLOPT_SSLVERSION, CURLOPT_PROXY_SSLVERSION) { option in
         require(

@@ -40,3 +40,8 @@ public func qos_class_self() -> qos_class_t { qos_class_t() }
 public func pthread_attr_set_qos_class_np(
   _ attributes: UnsafeMutablePointer<pthread_attr_t>, _ level: qos_class_t, _ priority: Int32
 ) -> Int32 { 0 }
+
+// A text on Linux.
+extension URLSessionTaskTransactionMetrics {
+  public var remotePort: Int? { nil }
+}
