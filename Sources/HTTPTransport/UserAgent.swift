@@ -9,24 +9,11 @@ package enum UserAgent {
 
   private static let program = ProcessInfo.processInfo.processName
 
+  /// The kernel's name: `Linux` or `Darwin`.
   private static var system: String {
-    #if os(Linux)
-      "Linux"
-    #elseif os(Android)
-      "Android"
-    #elseif os(macOS)
-      "macOS"
-    #elseif os(iOS)
-      "iOS"
-    #elseif os(tvOS)
-      "tvOS"
-    #elseif os(watchOS)
-      "watchOS"
-    #elseif os(visionOS)
-      "visionOS"
-    #else
-      "Swift"
-    #endif
+    var info = utsname()
+    guard uname(&info) == 0 else { return "unknown" }
+    return withUnsafeBytes(of: info.sysname) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
 
   /// Returns `text` as a token (RFC 9110 §5.6.2), without the characters that a token does not allow; `nil` if none is
