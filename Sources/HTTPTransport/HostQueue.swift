@@ -20,9 +20,9 @@ package struct HostQueue {
   package final class Lane {
     /// The number of the lane, unique and counted from 1.
     let number: UInt32
-    @exclusivity(unchecked) fileprivate(set) var running = 0
-    @exclusivity(unchecked) fileprivate var multiplexed = false
-    @exclusivity(unchecked) fileprivate var isReady = false
+    fileprivate(set) var running = 0
+    fileprivate var multiplexed = false
+    fileprivate var isReady = false
     /// Whether the origin is known to ignore or reject `Expect: 100-continue`.
     var ignoresExpectations = false
     /// The time in nanoseconds after which a request that must not be repeated does not use an idle connection, because
@@ -35,7 +35,7 @@ package struct HostQueue {
     }
 
     /// One line for each priority, the lowest first.
-    @exclusivity(unchecked) fileprivate var waiting = Request.Priority.allCases.map { _ in Line() }
+    fileprivate var waiting = Request.Priority.allCases.map { _ in Line() }
 
     /// The priority of the host's most urgent waiting request; -1 if none waits.
     var urgency: Int { waiting.lastIndex { !$0.isEmpty } ?? -1 }

@@ -1,15 +1,15 @@
 /// A media type with its parameters, such as the value of `Content-Type` (RFC 9110 §8.3.1).
 package struct MediaType {
   /// The type, then each parameter, in their original spelling without surrounding whitespace.
-  package let pieces: [Substring]
+  package let parts: [Substring]
 
   /// Parses `text`, split at the semicolons outside quoted strings.
-  package init(_ text: String) { pieces = text[...].unquotedParts(separator: ";") }
+  package init(_ text: String) { parts = text[...].unquotedParts(separator: ";") }
 
   /// Returns the value of the first parameter called `name`, which is in lowercase, without quotes and escapes.
   package func parameter(_ name: String) -> String? {
-    guard let piece = pieces.dropFirst().first(where: { Self.name($0) == name }) else { return nil }
-    let value = piece.drop { $0 != "=" }.dropFirst().withoutBlanks
+    guard let part = parts.dropFirst().first(where: { Self.name($0) == name }) else { return nil }
+    let value = part.drop { $0 != "=" }.dropFirst().withoutBlanks
     guard value.first == "\"" else { return String(value) }
     var plain = ""
     var isEscaped = false
@@ -22,7 +22,7 @@ package struct MediaType {
   }
 
   /// Returns the name of a parameter, in lowercase.
-  package static func name(_ piece: Substring) -> String { piece.prefix { $0 != "=" }.withoutBlanks.lowercased() }
+  package static func name(_ part: Substring) -> String { part.prefix { $0 != "=" }.withoutBlanks.lowercased() }
 }
 
 extension Optional<String> {

@@ -85,7 +85,7 @@ public struct Envelope: Sendable {
     private enum Rule: Sendable {
       case numbers(Set<Int>)
       case word(String)
-      case flag(Bool)
+      case boolean(Bool)
       case closure(@Sendable (JSON) -> Bool)
     }
 
@@ -98,22 +98,22 @@ public struct Envelope: Sendable {
     public init(stringLiteral value: String) { rule = .word(value) }
 
     /// Accepts one flag, as in `{"success": true}`.
-    public init(booleanLiteral value: Bool) { rule = .flag(value) }
+    public init(booleanLiteral value: Bool) { rule = .boolean(value) }
 
     /// Accepts any of these numbers.
     public init(arrayLiteral elements: Int...) { rule = .numbers(Set(elements)) }
 
-    /// Accepts the codes for which `judge` returns `true`. `judge` receives the code member and is not called without
+    /// Accepts the codes for which `isSuccess` returns `true`. `isSuccess` receives the code member and is not called without
     /// one.
-    public init(_ judge: @escaping @Sendable (JSON) -> Bool) { rule = .closure(judge) }
+    public init(_ isSuccess: @escaping @Sendable (JSON) -> Bool) { rule = .closure(isSuccess) }
 
     /// Returns whether `code` means success.
     func accepts(_ code: JSON) -> Bool {
       switch rule {
       case .numbers(let numbers): if let number = code.numeric { numbers.contains(number) } else { false }
       case .word(let word): code.string == word
-      case .flag(let flag): code.bool == flag
-      case .closure(let judge): judge(code)
+      case .boolean(let expected): code.bool == expected
+      case .closure(let isSuccess): isSuccess(code)
       }
     }
 
@@ -127,7 +127,7 @@ public struct Envelope: Sendable {
     func reads(_ code: JSON) -> Bool {
       switch (rule, code.kind) {
       case (.closure, _): true
-      case (.flag, .bool): true
+      case (.boolean, .bool): true
       // Backends with numeric success codes may use words for error codes: `"E1001"`.
       case (.numbers, .number), (.numbers, .string), (.word, .number), (.word, .string): true
       default: false

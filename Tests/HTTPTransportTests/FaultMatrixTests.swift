@@ -25,7 +25,7 @@ class FaultMatrixTests: XCTestCase {
   var diedUnderAPost: (expected: FaultGrid.Expected, limits: Request.Timeouts) {
     #if canImport(CLibcurl)
       // Before 7.80, libcurl always sends the request again over a new connection, which works.
-      if !CurlLibrary.asksBeforeSending { return (.answer("ok"), Request.Timeouts()) }
+      if !CurlLibrary.asksBeforeSending { return (.reply("ok"), Request.Timeouts()) }
     #endif
     return (.failure(.connection), Request.Timeouts())
   }
@@ -44,7 +44,7 @@ class FaultMatrixTests: XCTestCase {
     case .neverResponding, .headStalled, .stalledBody: .failure(.timeout, saying: "Timeouts.idle")
     case .dripping: .failure(.timeout, saying: "Timeouts.total")
     // Bytes after the content are not part of it. If both framings are present, the chunked one applies.
-    case .lengthTooShort, .lengthAndChunks: .answer("ok")
+    case .lengthTooShort, .lengthAndChunks: .reply("ok")
     case .redirectLoop: .failure(.redirect, saying: "already requested")
     case .redirectToFile: .failure(.redirect, saying: "file:///etc/passwd")
     case .endlessBody, .gzipBomb: .failure(.tooLarge, saying: "larger than 1048576 bytes")
@@ -128,7 +128,7 @@ class FaultMatrixTests: XCTestCase {
     var options = Request.Options()
     options.redaction = options.redaction.hiding("x-marked")
     try grid.run(
-      "redirect to another origin", .answer("ok"), at: server.url("/"), Self.limits(.answer("")), headers: secrets,
+      "redirect to another origin", .reply("ok"), at: server.url("/"), Self.limits(.reply("")), headers: secrets,
       options: options)
     for (log, expected) in [(server.requests, secrets.count), (other.requests, 0)] {
       XCTAssertEqual(log.filter { $0.method == "GET" }.map(\.body), [[], [], []])
@@ -156,7 +156,7 @@ class FaultMatrixTests: XCTestCase {
         let grid = try FaultGrid(self, transport, next: server.url("/"))
         let first = FaultGrid.Cell(.data, .get, in: grid)
         first.start(server.url("/"), Request.Timeouts())
-        try first.check(.answer("ok"), "first")
+        try first.check(.reply("ok"), "first")
         let second = FaultGrid.Cell(mode, method, in: grid)
         let limits = method == .get ? Request.Timeouts() : diedUnderAPost.limits
         second.start(server.url("/"), limits)
@@ -171,7 +171,7 @@ class FaultMatrixTests: XCTestCase {
       }
     }
     for (name, method, cell, server, end) in started {
-      try cell.check(method == .get ? .answer("ok") : diedUnderAPost.expected, name)
+      try cell.check(method == .get ? .reply("ok") : diedUnderAPost.expected, name)
       // The lost request and its retry.
       XCTAssertEqual(server.requestCount, method == .get ? 3 : 2, name)
       end()
@@ -185,7 +185,7 @@ class FaultMatrixTests: XCTestCase {
     let transport = try makeTransport()
     let grid = try FaultGrid(self, transport, next: server.url("/"))
     defer { try? FileManager.default.removeItem(at: grid.folder) }
-    try grid.run("warm-up", .answer("ok"), at: server.url("/"), Request.Timeouts())
+    try grid.run("warm-up", .reply("ok"), at: server.url("/"), Request.Timeouts())
     shutDown(transport)
     LeakCheck.wait { Resources.now.transportThreads <= before.transportThreads }
   }

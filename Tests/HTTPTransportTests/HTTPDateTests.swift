@@ -1,8 +1,7 @@
 import Foundation
+import HTTPTransport
 import NetLayer
 import XCTest
-
-@testable import HTTPTransport
 
 final class HTTPDateTests: XCTestCase {
   /// 6 November 1994, 08:49:37 UTC, the example date of RFC 9110.

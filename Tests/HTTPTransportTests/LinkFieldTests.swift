@@ -1,7 +1,6 @@
 import Foundation
+import HTTPTransport
 import XCTest
-
-@testable import HTTPTransport
 
 /// Tests of `Response.links` (RFC 8288).
 final class LinkFieldTests: XCTestCase {

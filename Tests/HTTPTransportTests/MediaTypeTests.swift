@@ -1,7 +1,6 @@
+import HTTPTransport
 import NetLayer
 import XCTest
-
-@testable import HTTPTransport
 
 final class MediaTypeTests: XCTestCase {
   func test_parametersAreSplitAtSemicolonsOutsideQuotes() {
@@ -13,6 +12,6 @@ final class MediaTypeTests: XCTestCase {
       ("text/plain;;charset=a=b;", "a=b"), ("text/plain;xcharset=a", nil), ("", nil),
       ("text/plain;charset=\"utf-8", "utf-8"),
     ] { XCTAssertEqual(MediaType(text).parameter("charset"), charset, text) }
-    XCTAssertEqual(MediaType("a/b; c=\"d;e\" ;f").pieces, ["a/b", "c=\"d;e\"", "f"])
+    XCTAssertEqual(MediaType("a/b; c=\"d;e\" ;f").parts, ["a/b", "c=\"d;e\"", "f"])
   }
 }

@@ -1,8 +1,7 @@
 import Foundation
+import HTTPTransport
 import NetLayer
 import XCTest
-
-@testable import HTTPTransport
 
 /// Tests of the requests that are rejected before they are sent.
 final class RequestCheckTests: XCTestCase {

@@ -5,7 +5,7 @@
   import Streams
   import XCTest
 
-  @testable import HTTPTransport
+  import HTTPTransport
   import NetLayer
 
   /// A small version of `NetworkSoak`: faults and cancellations among many concurrent requests.

@@ -1,7 +1,6 @@
 import Foundation
+import JSONText
 import XCTest
-
-@testable import JSONText
 
 /// Strings that the grammar allows but that are not valid Unicode: reading them fails, reading their neighbors does
 /// not.
@@ -69,7 +68,7 @@ final class JSONBadStringTests: XCTestCase {
     }
   }
 
-  func test_badKeysAreToldApartByTheirBytes() throws {
+  func test_badKeysDifferByTheirBytes() throws {
     let bytes: ([UInt8], [UInt8]) -> Data = { first, second in
       Data("{\"".utf8) + first + Data("\":1,\"".utf8) + second + Data("\":2}".utf8)
     }

@@ -1,6 +1,5 @@
+import JSONText
 import XCTest
-
-@testable import JSONText
 
 /// The cases of the JSONTestSuite (seriot.ch/projects/parsing_json.html): texts that every parser must accept (`y_`) or
 /// reject (`n_`), and texts for which the parser decides (`i_`), with the choice of this package.

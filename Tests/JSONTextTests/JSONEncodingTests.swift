@@ -1,6 +1,5 @@
+import JSONText
 import XCTest
-
-@testable import JSONText
 
 final class JSONEncodingTests: XCTestCase {
   func test_everyUnicodeEncodingIsRecognisedWithAndWithoutItsMark() throws {

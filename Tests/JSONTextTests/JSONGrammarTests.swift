@@ -1,6 +1,5 @@
+import JSONText
 import XCTest
-
-@testable import JSONText
 
 /// Compares the parser with a recognizer written from the grammar of RFC 8259: on all short texts of its alphabet, and on
 /// larger ones with a fault. The last test has the cases that the RFC leaves to the parser. All run on 512 KB of stack.

@@ -1,6 +1,5 @@
+import JSONText
 import XCTest
-
-@testable import JSONText
 
 final class JSONTests: XCTestCase {
   private let text = #"""
@@ -27,7 +26,7 @@ final class JSONTests: XCTestCase {
     XCTAssertEqual(json.kind, .object)
   }
 
-  func test_aMissingValueAnswersEverythingWithNil() throws {
+  func test_aMissingValueReturnsNilForEverything() throws {
     let json = try JSON(parsing: text)
     let missing = json["x"][3]["y"]
     XCTAssertFalse(missing.exists)

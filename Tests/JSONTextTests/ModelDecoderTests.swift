@@ -1,6 +1,5 @@
+import JSONText
 import XCTest
-
-@testable import JSONText
 
 final class ModelDecoderTests: XCTestCase {
   private struct User: Decodable, Equatable {

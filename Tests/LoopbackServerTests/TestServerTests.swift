@@ -14,10 +14,10 @@ final class TestServerTests: XCTestCase {
 
   func test_aResponseHasAContentLength() throws {
     let server = try TestServer { .text("you asked for \($0.path)") }
-    let answer = try exchange(server, get("/a?b=c"))
-    XCTAssert(answer.hasPrefix("HTTP/1.1 200 OK\r\n"), answer)
-    XCTAssert(answer.contains("Content-Length: 16\r\n"), answer)
-    XCTAssert(answer.hasSuffix("\r\n\r\nyou asked for /a"), answer)
+    let reply = try exchange(server, get("/a?b=c"))
+    XCTAssert(reply.hasPrefix("HTTP/1.1 200 OK\r\n"), reply)
+    XCTAssert(reply.contains("Content-Length: 16\r\n"), reply)
+    XCTAssert(reply.hasSuffix("\r\n\r\nyou asked for /a"), reply)
   }
 
   func test_pipelinedRequestsGetResponsesInOrder() throws {
@@ -25,8 +25,8 @@ final class TestServerTests: XCTestCase {
       TestServer.Response.text(request.path).delayed(by: request.path == "/1" ? 0.02 : 0)
     }
     let requests = "GET /1 HTTP/1.1\r\n\r\n\r\nGET /2 HTTP/1.1\r\n\r\n" + get("/3")
-    let answer = try exchange(server, requests)
-    let bodies = answer.components(separatedBy: "\r\n\r\n").dropFirst().map { $0.prefix(2) }
+    let reply = try exchange(server, requests)
+    let bodies = reply.components(separatedBy: "\r\n\r\n").dropFirst().map { $0.prefix(2) }
     XCTAssertEqual(bodies, ["/1", "/2", "/3"])
     XCTAssertEqual(server.connectionCount, 1)
     XCTAssertEqual(server.requests.map(\.path), ["/1", "/2", "/3"])
@@ -73,8 +73,8 @@ final class TestServerTests: XCTestCase {
 
   func test_aStreamedResponseIsChunked() throws {
     let server = try TestServer { _ in .stream([.init("one"), .init("three", after: 0.01)]) }
-    let answer = try exchange(server, get("/"))
-    XCTAssert(answer.hasSuffix("\r\n\r\n3\r\none\r\n5\r\nthree\r\n0\r\n\r\n"), answer)
+    let reply = try exchange(server, get("/"))
+    XCTAssert(reply.hasSuffix("\r\n\r\n3\r\none\r\n5\r\nthree\r\n0\r\n\r\n"), reply)
   }
 
   func test_theServerSends100Continue() throws {
@@ -88,9 +88,9 @@ final class TestServerTests: XCTestCase {
 
   func test_aheadResponseHasNoBody_andTheConnectionIsReused() throws {
     let server = try TestServer { _ in .text("body") }
-    let answer = try exchange(server, "HEAD / HTTP/1.1\r\n\r\n" + get("/"))
-    XCTAssertEqual(answer.components(separatedBy: "body").count, 2, answer)
-    XCTAssertEqual(answer.components(separatedBy: "Content-Length: 4").count, 3, answer)
+    let reply = try exchange(server, "HEAD / HTTP/1.1\r\n\r\n" + get("/"))
+    XCTAssertEqual(reply.components(separatedBy: "body").count, 2, reply)
+    XCTAssertEqual(reply.components(separatedBy: "Content-Length: 4").count, 3, reply)
   }
 
   func test_invalidHTTPIsRejectedWith400() throws {
@@ -162,8 +162,8 @@ final class TestServerTests: XCTestCase {
   func test_aBodyOfSeveralMegabytesIsSentCompletely() throws {
     let body = [UInt8](repeating: 97, count: 8 << 20)
     let server = try TestServer { _ in .bytes(body) }
-    let answer = try exchange(server, get("/"))
-    XCTAssertEqual(answer.components(separatedBy: "\r\n\r\n").last?.utf8.count, body.count)
+    let reply = try exchange(server, get("/"))
+    XCTAssertEqual(reply.components(separatedBy: "\r\n\r\n").last?.utf8.count, body.count)
   }
 
   func test_aSocketSendsAllOutputBeforeItsEnd() throws {
@@ -203,7 +203,7 @@ final class TestServerTests: XCTestCase {
     let client = try connectSocket(server)
     if waits { XCTAssert(holds { server.sentByteCount > 0 } && standsStill(reads: 2) { server.sentByteCount }) }
     var received = 0
-    while case let piece = client.skip(1 << 16), piece > 0 { received += piece }
+    while case let fragment = client.skip(1 << 16), fragment > 0 { received += fragment }
     return received
   }
 
@@ -248,8 +248,8 @@ final class TestServerTests: XCTestCase {
     let server = try TestServer { _ in .text("ok") }
     let client = try RawClient(port: server.port)
     client.send("GET / HTTP/1.0\r\n\r\n")
-    let (answer, failure) = client.receive(until: nil)
-    XCTAssert(answer.hasSuffix("ok"), answer)
+    let (reply, failure) = client.receive(until: nil)
+    XCTAssert(reply.hasSuffix("ok"), reply)
     XCTAssertNil(failure, "it ends")
   }
 }

@@ -1,11 +1,10 @@
+import HTTPTransport
 import LoopbackServer
+import NetLayer
 import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// A test of every kind of error: its code, its message in both languages, its cause, request and body.
 final class ErrorTests: XCTestCase {

@@ -1,8 +1,7 @@
+import HTTPTransport
+import NetLayer
 import Streams
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// The requests that httpbin receives. `Tests/Interop/run` sets its URL in `HTTPBIN`; without it, the tests are skipped.
 final class HTTPBinTests: XCTestCase {

@@ -1,13 +1,12 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import NetLayerTesting
 import Streams
 import StreamsTesting
 import Synchronization
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 final class NetworkTests: XCTestCase {
   func test_row_3_16_cancelledRequest_isCountedOutImmediately() {

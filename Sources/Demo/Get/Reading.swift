@@ -30,11 +30,11 @@ struct Reading: Sendable {
       content = Self.content(of: response)
       return
     }
-    let judged = options.envelope != nil || options.followPages
+    let hasEnvelope = options.envelope != nil || options.followPages
     let envelope = options.envelope ?? Envelope()
-    let json = judged ? try response.common(envelope) : try response.json()
-    if judged { cursor = Self.cursor(json[envelope.cursor]) }
-    var value = judged ? json[envelope.data] : json
+    let json = hasEnvelope ? try response.common(envelope) : try response.json()
+    if hasEnvelope { cursor = Self.cursor(json[envelope.cursor]) }
+    var value = hasEnvelope ? json[envelope.data] : json
     if let path = options.path {
       value = json[at: path]
       guard value.exists else {

@@ -37,6 +37,9 @@
       ///
       /// The addresses also apply to redirects and WebSockets.
       public var addresses: [String: AddressOverride]
+      /// The `User-Agent` of requests that have none, such as `Shop NetLayer/0.1 (Linux)` by default; `nil` to send no
+      /// such field.
+      public var userAgent: String?
       /// The `addresses` in a form for lookups.
       var directory = Directory()
 
@@ -45,7 +48,7 @@
         tls: TLSOptions = TLSOptions(), proxy: ProxyOptions = .none, maxConnectionsPerHost: Int = 64,
         maxConnections: Int = 256,
         maxBodySize: Int = 32 << 20, maxIdleTime: Duration = .seconds(55), maxRequestsPerConnection: Int? = nil,
-        addresses: [String: AddressOverride] = [:]
+        addresses: [String: AddressOverride] = [:], userAgent: String? = Self.defaultUserAgent
       ) {
         self.tls = tls
         self.proxy = proxy
@@ -55,7 +58,11 @@
         self.maxIdleTime = maxIdleTime
         self.maxRequestsPerConnection = maxRequestsPerConnection
         self.addresses = addresses
+        self.userAgent = userAgent
       }
+
+      /// The name of the program, this package's version, and the system.
+      public static var defaultUserAgent: String { UserAgent.standard }
 
       /// The `maxIdleTime` in the unit of libcurl.
       var idleSeconds: Int { Int(Swift.min(Swift.max(1, maxIdleTime.inSeconds.rounded(.up)), 1e6)) }
@@ -65,7 +72,7 @@
   extension CurlTransport.Configuration {
     /// The error of an invalid configuration, or `nil`.
     var failure: NetworkError? {
-      if let failure = tls.failure { return failure }
+      if let failure = tls.failure ?? UserAgent.failure(of: userAgent) { return failure }
       if case .pem = tls.trust.kind, !CurlLibrary.hasBlobs {
         return NetworkError(
           kind: .tls,

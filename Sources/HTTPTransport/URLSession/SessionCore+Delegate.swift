@@ -44,13 +44,13 @@
         end(transfer, Self.error(.tooLarge, reason, transfer))
         return
       }
-      pauseIfAsked(dataTask, transfer)
+      pauseIfRequested(dataTask, transfer)
       transfer.report()
     }
 
     /// Suspends the task if the consumer has paused. On Linux, a resumed task would start over, so the task continues
     /// and the data is buffered.
-    private func pauseIfAsked(_ task: URLSessionTask, _ transfer: SessionTransfer) {
+    private func pauseIfRequested(_ task: URLSessionTask, _ transfer: SessionTransfer) {
       #if !canImport(FoundationNetworking)
         guard transfer.gate?.isPaused == true, !transfer.isSuspended else { return }
         transfer.isSuspended = true
@@ -59,14 +59,14 @@
     }
 
     /// Continues after a pause.
-    func goOn(_ transfer: SessionTransfer) {
+    func proceed(_ transfer: SessionTransfer) {
       transfer.lastActivity = Deadline.now()
       if transfer.isSuspended {
         transfer.isSuspended = false
         transfer.task?.resume()
       }
       transfer.drain()
-      if let task = transfer.task { pauseIfAsked(task, transfer) } else { hold(transfer) }
+      if let task = transfer.task { pauseIfRequested(task, transfer) } else { hold(transfer) }
       watch(transfer)
     }
 

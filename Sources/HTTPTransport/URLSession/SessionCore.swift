@@ -60,7 +60,7 @@
     }
 
     func resume(_ transfer: SessionTransfer) {
-      queue.async { self.goOn(transfer) }
+      queue.async { self.proceed(transfer) }
     }
 
     func shutDown() {

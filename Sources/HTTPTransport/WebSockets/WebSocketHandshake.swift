@@ -35,7 +35,7 @@ struct WebSocketHandshake {
   var accept: String { Data(SHA1.hash(Array((key + Self.guid).utf8))).base64EncodedString() }
 
   /// Returns the bytes of the opening request.
-  func head(of request: Request, cookies: String?) -> [UInt8] {
+  func head(of request: Request, cookies: String?, userAgent: String? = nil) -> [UInt8] {
     var head = "GET \(Self.target(of: request.url)) HTTP/1.1\r\n"
     func add(_ name: String, _ value: String) { head += "\(name): \(value)\r\n" }
     if request.headers["Host"] == nil { add("Host", Self.host(of: request.url)) }
@@ -44,6 +44,7 @@ struct WebSocketHandshake {
       let password = request.url.password(percentEncoded: false) ?? ""
       for field in HTTPHeaders.basic(user: user, password: password) { add(field.name, field.value) }
     }
+    if let userAgent, request.headers["User-Agent"] == nil { add("User-Agent", userAgent) }
     if let cookies { add("Cookie", cookies) }
     add("Connection", "Upgrade")
     add("Upgrade", "websocket")

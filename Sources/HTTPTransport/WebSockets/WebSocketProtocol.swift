@@ -166,7 +166,7 @@ struct WebSocketProtocol {
       do {
         switch try step() {
         case .event(let event): return event
-        case .goOn: continue
+        case .proceed: continue
         case .needsInput:
           compact()
           return nil
@@ -183,7 +183,7 @@ struct WebSocketProtocol {
 
   private enum Step {
     case event(Event)
-    case goOn
+    case proceed
     case needsInput
   }
 
@@ -193,7 +193,7 @@ struct WebSocketProtocol {
       if !head.opcode.isControl { try begin(head) }
       start += head.size
       (frame, missing) = (head, head.length)
-      return .goOn
+      return .proceed
     }
     let available = Swift.min(missing, input.count - start)
     if frame.opcode.isControl {
@@ -209,8 +209,8 @@ struct WebSocketProtocol {
     try take(start..<start + available, isLast: isLast)
     start += available
     if missing == 0 { self.frame = nil }
-    guard isLast else { return .goOn }
-    return try finishMessage().map { .event(.message($0)) } ?? .goOn
+    guard isLast else { return .proceed }
+    return try finishMessage().map { .event(.message($0)) } ?? .proceed
   }
 
   private func readHead() throws(WebSocketFrame.Violation) -> WebSocketFrame.Head? {
@@ -237,13 +237,13 @@ struct WebSocketProtocol {
     let (isText, isCompressed, limit) = (kind == .text, isCompressed, options.maxMessageSize)
     let taken = input.withUnsafeBytes { bytes in
       Result { () throws(WebSocketFrame.Violation) in
-        let piece = UnsafeRawBufferPointer(rebasing: bytes[range])
+        let part = UnsafeRawBufferPointer(rebasing: bytes[range])
         if isCompressed {
-          try compressor?.decompress(piece, isLast: isLast, limit: limit, into: &message)
+          try compressor?.decompress(part, isLast: isLast, limit: limit, into: &message)
           return
         }
-        guard !isText || check.take(piece) else { throw Self.invalidText }
-        message.append(contentsOf: piece)
+        guard !isText || check.take(part) else { throw Self.invalidText }
+        message.append(contentsOf: part)
       }
     }
     try taken.get()
@@ -288,13 +288,13 @@ struct WebSocketProtocol {
     switch opcode {
     case .ping where isOpen:
       if output.count < Self.pongLimit { payload.withUnsafeBytes { write(.pong, $0) } } else { latestPing = payload }
-      return .goOn
+      return .proceed
     case .close:
       let close = try Self.close(payload)
       if isOpen { writeClose(close.code, "") }
       end()
       return .event(.closed(close))
-    default: return .goOn
+    default: return .proceed
     }
   }
 
@@ -339,6 +339,6 @@ protocol WebSocketCompressor: AnyObject {
   ///
   /// - Throws: `tooLarge` for more than `limit` bytes in the message, `invalidData` for invalid deflate data.
   func decompress(
-    _ piece: UnsafeRawBufferPointer, isLast: Bool, limit: Int, into message: inout [UInt8]
+    _ part: UnsafeRawBufferPointer, isLast: Bool, limit: Int, into message: inout [UInt8]
   ) throws(WebSocketFrame.Violation)
 }

@@ -69,9 +69,9 @@ struct JSONMembers {
   }
 
   func missing(_ key: any CodingKey) -> DecodingError {
-    let complaint = "No value associated with key \(key.stringValue.debugDescription) in the object"
+    let reason = "No value associated with key \(key.stringValue.debugDescription) in the object"
     return .keyNotFound(
-      key, .init(codingPath: codingPath, debugDescription: "\(complaint) at byte \(session.word(object).start)."))
+      key, .init(codingPath: codingPath, debugDescription: "\(reason) at byte \(session.word(object).start)."))
   }
 
   var codingPath: [any CodingKey] { session.path(to: object) }

@@ -12,7 +12,7 @@ extension MultipartForm {
   /// Returns the `Content-Type` with the boundary of the body. A custom multipart type is kept.
   static func contentType(_ given: String?, boundary: String) -> String {
     let given = given.flatMap { $0.lowercased().hasPrefix("multipart/") ? $0 : nil }
-    let kept = MediaType(given ?? "multipart/form-data").pieces
+    let kept = MediaType(given ?? "multipart/form-data").parts
       .filter { !$0.isEmpty && MediaType.name($0) != "boundary" }
     let quoted = RequestCheck.isToken(boundary) ? boundary : "\"\(boundary)\""
     return (kept + ["boundary=\(quoted)"]).joined(separator: "; ")

@@ -11,13 +11,13 @@ extension MultipartForm {
 
   /// Sets the form as the body of `request`, with its `Content-Type`.
   ///
-  /// - Throws: The errors of `pieces`.
+  /// - Throws: The errors of `parts`.
   func encode(over common: Parameters, into request: inout Request) throws {
-    let (pieces, boundary) = try pieces(over: common)
-    if pieces.count == 1, case .data(let data) = pieces[0] {
+    let (parts, boundary) = try parts(over: common)
+    if parts.count == 1, case .data(let data) = parts[0] {
       request.body = .data(data)
     } else {
-      request.body = .parts(pieces)
+      request.body = .parts(parts)
     }
     request.headers["Content-Type"] = Self.contentType(request.headers["Content-Type"], boundary: boundary)
   }
@@ -27,32 +27,32 @@ extension MultipartForm {
   /// - Throws: `NetworkError` of kind `encoding` for a boundary that is malformed (RFC 2046 §5.1.1) or part of the
   ///   content. The same kind reports a content type or header that would corrupt its part. The kind is
   ///   `invalidRequest` for a file that can't be read.
-  func pieces(over common: Parameters) throws -> (pieces: [Request.Body.Part], boundary: String) {
+  func parts(over common: Parameters) throws -> (parts: [Request.Body.Part], boundary: String) {
     let all = try fields(over: common).map { Part.field($0.name, $0.value) } + parts
     for case .file(let file) in all.map(\.content) { try BodyFile.check(file) }
     let boundary = try boundary(against: all)
-    var pieces: [Request.Body.Part] = []
+    var parts: [Request.Body.Part] = []
     var text = ""
     for part in all {
       text += "--\(boundary)\r\n" + (try Self.head(of: part)) + "\r\n\r\n"
-      Self.add(Data(text.utf8), to: &pieces)
+      Self.add(Data(text.utf8), to: &parts)
       switch part.content {
-      case .data(let data): Self.add(data, to: &pieces)
-      case .file: pieces.append(part.content)
+      case .data(let data): Self.add(data, to: &parts)
+      case .file: parts.append(part.content)
       }
       text = "\r\n"
     }
-    Self.add(Data((text + "--\(boundary)--\r\n").utf8), to: &pieces)
-    return (pieces, boundary)
+    Self.add(Data((text + "--\(boundary)--\r\n").utf8), to: &parts)
+    return (parts, boundary)
   }
 
   /// Joins adjacent data, so that a form without files is one block.
-  private static func add(_ data: Data, to pieces: inout [Request.Body.Part]) {
-    guard case .data(var joined)? = pieces.last else { return pieces.append(.data(data)) }
+  private static func add(_ data: Data, to parts: inout [Request.Body.Part]) {
+    guard case .data(var joined)? = parts.last else { return parts.append(.data(data)) }
     // Taken out first, so that the data is appended in place and not copied for each part.
-    pieces.removeLast()
+    parts.removeLast()
     joined.append(data)
-    pieces.append(.data(joined))
+    parts.append(.data(joined))
   }
 
   private static func head(of part: Part) throws -> String {

@@ -91,10 +91,10 @@ public struct MultipartForm: Sendable {
   ///
   /// - Throws: `NetworkError` of kind `encoding`, or of kind `invalidRequest` for a file that can't be read.
   package func encoded() throws -> (contentType: String, body: Data) {
-    let (pieces, boundary) = try pieces(over: [:])
+    let (parts, boundary) = try parts(over: [:])
     var body = Data()
-    for piece in pieces {
-      switch piece {
+    for part in parts {
+      switch part {
       case .data(let data): body.append(data)
       case .file(let file): body.append(try Data(contentsOf: file))
       }

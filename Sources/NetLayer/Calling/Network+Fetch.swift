@@ -45,7 +45,7 @@ extension Network {
   public func fetch<E: Endpoint>(
     _ endpoint: E, progress: ProgressHandler? = nil
   ) async throws(NetworkError) -> E.Output {
-    let response = try await answer(to: CallContent(endpoint), endpoint.accept, progress)
+    let response = try await receive(to: CallContent(endpoint), endpoint.accept, progress)
     return try result(of: response) { try endpoint.read($0) }
   }
 
@@ -55,7 +55,7 @@ extension Network {
   public func response(
     _ endpoint: some Endpoint, progress: ProgressHandler? = nil
   ) async throws(NetworkError) -> Response {
-    try await answer(to: CallContent(endpoint), endpoint.accept, progress)
+    try await receive(to: CallContent(endpoint), endpoint.accept, progress)
   }
 
   /// Unavailable: the result must be `Decodable` and `Sendable`, or `ResponseReadable`.
@@ -69,7 +69,7 @@ extension Network {
     fatalError("unavailable")
   }
 
-  private func answer(
+  private func receive(
     to call: CallContent, _ accept: String?, _ progress: ProgressHandler?
   ) async throws(NetworkError) -> Response {
     try await awaited(response(to: call, accept: accept, progress: progress))

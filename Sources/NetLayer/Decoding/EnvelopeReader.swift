@@ -17,27 +17,27 @@ struct EnvelopeReader {
   }
 
   /// The payload, which may not exist.
-  private var inner: JSON { rules.value.isNone ? json : json[rules.value.data] }
+  private var payloadJSON: JSON { rules.value.isNone ? json : json[rules.value.data] }
   /// The path of the payload in the response.
-  private var innerPath: [String] { rules.value.isNone ? [] : [rules.value.data] }
+  private var payloadPath: [String] { rules.value.isNone ? [] : [rules.value.data] }
 
   /// Returns the payload.
-  func payload() throws -> JSON { try existing(inner) }
+  func payload() throws -> JSON { try existing(payloadJSON) }
 
   /// Decodes a model from the payload.
   @usableFromInline
   func payload<Model: NonisolatedDecodable>(_ type: Model.Type) throws -> Model {
-    let inner = inner
+    let payloadJSON = payloadJSON
     // An optional model treats an absent payload like null.
-    if !inner.exists, Model.self is any ExpressibleByNilLiteral.Type {
-      return try json.model(type, from: .null, below: innerPath)
+    if !payloadJSON.exists, Model.self is any ExpressibleByNilLiteral.Type {
+      return try json.model(type, from: .null, below: payloadPath)
     }
-    return try json.model(type, from: existing(inner), below: innerPath)
+    return try json.model(type, from: existing(payloadJSON), below: payloadPath)
   }
 
   private func existing(_ payload: JSON) throws -> JSON {
     guard payload.exists else {
-      throw json.failure("the envelope has no member \(rules.value.data.debugDescription)", at: innerPath)
+      throw json.failure("the envelope has no member \(rules.value.data.debugDescription)", at: payloadPath)
     }
     return payload
   }
@@ -68,7 +68,7 @@ struct EnvelopeReader {
 
   /// Returns the list at `path` of the payload, and the path of the list in the response.
   private func list(at path: String?) throws -> (JSON, [String]) {
-    var (list, place) = (inner, innerPath)
+    var (list, place) = (payloadJSON, payloadPath)
     if let path, !path.isEmpty {
       let steps = try json.steps(path)
       (list, place) = (list[steps], place + steps.codingPath)
@@ -93,10 +93,10 @@ struct EnvelopeReader {
 
   /// Returns the payload as a Boolean. `false`, 0 and their texts are `false`. `true`, other numbers, objects, arrays
   /// and a missing payload (absent, null or an empty string) are `true`.
-  func flag() throws -> Bool {
+  func bool() throws -> Bool {
     // Without an envelope, the status has already decided.
     if rules.value.isNone { return json.bool ?? true }
-    let data = inner
+    let data = payloadJSON
     switch data.kind {
     case .missing, .null, .object, .array: return true
     case .bool: return data.bool ?? true
@@ -107,7 +107,7 @@ struct EnvelopeReader {
       case "true", "1", "": return true
       default:
         throw json.failure(
-          "\(rules.value.data.debugDescription) is a string that is neither true nor false", at: innerPath)
+          "\(rules.value.data.debugDescription) is a string that is neither true nor false", at: payloadPath)
       }
     }
   }

@@ -56,7 +56,7 @@ extension ObservableType where Element == JSON {
   ///
   /// - Parameter callback: A closure that is called once with the result, immediately before its delivery.
   public func bool(callback: (@Sendable (Bool) -> Void)? = nil) -> Observable<Bool> {
-    delivering { try EnvelopeReader($0).flag() }.calling(callback)
+    delivering { try EnvelopeReader($0).bool() }.calling(callback)
   }
 }
 

@@ -16,10 +16,10 @@ final class BodyReader: Sendable, ContextKey {
 
   /// Emits the chunks into `next`, one by one, on the mapping scheduler. Pauses while the subscriber requests none.
   func pump(_ response: Response, into subscription: Subscription, _ next: @escaping Observable<Data>.Next) {
-    let goOn: @Sendable () -> Void = { [self] in pump(response, into: subscription, next) }
+    let proceed: @Sendable () -> Void = { [self] in pump(response, into: subscription, next) }
     while !subscription.isStopped {
-      guard subscription.takesMore(orCall: { [buffer] in _ = buffer.scheduler.schedule(goOn) }) else { return }
-      switch buffer.take(orCall: goOn) {
+      guard subscription.takesMore(orCall: { [buffer] in _ = buffer.scheduler.schedule(proceed) }) else { return }
+      switch buffer.take(orCall: proceed) {
       case .element(let chunk): subscription.deliver(chunk, to: next)
       case .end(let error): return subscription.finish(error.map { response.explaining($0) })
       case .wait: return

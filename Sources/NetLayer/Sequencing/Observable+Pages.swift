@@ -138,7 +138,7 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
     while state.withLock(\.isDue),
       subscription.takesMore(orCall: { [self] in resume(subscription, next) }), let place = takeNext()
     {
-      ask(place, subscription, next)
+      request(place, subscription, next)
     }
   }
 
@@ -165,7 +165,7 @@ private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Dispos
     return next
   }
 
-  private func ask(_ place: Place, _ subscription: Subscription, _ next: @escaping Observable<Page<Item>>.Next) {
+  private func request(_ place: Place, _ subscription: Subscription, _ next: @escaping Observable<Page<Item>>.Next) {
     // Guards the last page, which the page's stream writes and its completion reads.
     let last = Locked<Page<Item>?>(nil)
     do {

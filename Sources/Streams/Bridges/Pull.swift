@@ -72,7 +72,7 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
     if Task.isCancelled { cancel() }
     if let element = state.withLock({ $0.elements.popFirst() }) { return element }
     return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { ask($0) }
+      try await withCheckedThrowingContinuation { request($0) }
     } onCancel: {
       cancel()
     }
@@ -89,7 +89,7 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
     reader?.resume(returning: nil)
   }
 
-  private func ask(_ reader: Reader) {
+  private func request(_ reader: Reader) {
     let (result, resumes, other) = state.withLock {
       state -> (Result<Element?, any Error>?, [@Sendable () -> Void], Reader?) in
       if let element = state.elements.popFirst() { return (.success(element), [], nil) }

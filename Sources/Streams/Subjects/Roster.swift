@@ -33,8 +33,8 @@ struct Roster<Member> {
   mutating func end(_ error: (any Error)?) -> [(id: UInt64, value: Member)] {
     guard ended == nil else { return [] }
     ended = .some(error)
-    let told = members
+    let notified = members
     members = []
-    return told
+    return notified
   }
 }

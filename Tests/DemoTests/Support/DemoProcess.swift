@@ -79,8 +79,8 @@ final class DemoProcess {
   func finish(readingOutput: Bool = true) -> Result {
     var rest = buffer
     if readingOutput { rest.append(output.fileHandleForReading.readDataToEndOfFile()) }
-    let complaints = errors.fileHandleForReading.readDataToEndOfFile()
-    return Result(output: rest, errors: String(decoding: complaints, as: UTF8.self), code: wait())
+    let findings = errors.fileHandleForReading.readDataToEndOfFile()
+    return Result(output: rest, errors: String(decoding: findings, as: UTF8.self), code: wait())
   }
 
   /// Waits for the exit and returns the exit code.

@@ -4,7 +4,7 @@
   import LoopbackServer
   import XCTest
 
-  @testable import HTTPTransport
+  import HTTPTransport
   import NetLayer
 
   /// Tests of bodies in files, which are read on a separate queue during the upload.

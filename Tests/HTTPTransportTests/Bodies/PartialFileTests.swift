@@ -1,8 +1,7 @@
 import Foundation
+import HTTPTransport
 import NetLayer
 import XCTest
-
-@testable import HTTPTransport
 
 final class PartialFileTests: XCTestCase {
   private let directory = FileManager.default.temporaryDirectory.appending(path: "partial-\(UUID().uuidString)")

@@ -1,7 +1,6 @@
 import Foundation
+import HTTPTransport
 import XCTest
-
-@testable import HTTPTransport
 
 final class PublicKeyPinTests: XCTestCase {
   func test_aPinIsReadInEverySpelling() throws {

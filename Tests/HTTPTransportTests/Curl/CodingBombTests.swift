@@ -5,7 +5,7 @@
   import TestSupport
   import XCTest
 
-  @testable import HTTPTransport
+  import HTTPTransport
   import NetLayer
 
   /// Tests of coded bodies that expand by a factor of 1,000 for each coding: they end with an error, and other calls of

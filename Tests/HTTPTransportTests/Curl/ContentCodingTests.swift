@@ -179,7 +179,7 @@
     func test_aDecompressionBombIsDeliveredInLimitedChunksAndNeverDuringAPause() throws {
       let server = try TestServer { _ in TestServer.Fault.gzipBomb.response() }
       let transport = try CurlTransport()
-      let pieces = Locked((largest: 0, count: 0, isPaused: false, duringPause: 0))
+      let fragments = Locked((largest: 0, count: 0, isPaused: false, duringPause: 0))
       let control = Locked<(any StreamControl)?>(nil)
       let ended = expectation(description: "ended")
       let enough = expectation(description: "500 pieces")
@@ -190,16 +190,16 @@
         receiver: StreamReceiver(
           head: { _ in },
           chunk: { chunk in
-            let count = pieces.withLock { pieces in
-              pieces.largest = Swift.max(pieces.largest, chunk.count)
-              pieces.count += 1
-              if pieces.isPaused { pieces.duringPause += 1 }
-              pieces.isPaused = true
-              return pieces.count
+            let count = fragments.withLock { fragments in
+              fragments.largest = Swift.max(fragments.largest, chunk.count)
+              fragments.count += 1
+              if fragments.isPaused { fragments.duringPause += 1 }
+              fragments.isPaused = true
+              return fragments.count
             }
             if count == 500 { enough.fulfill() }
             resumer.async {
-              pieces.withLock { $0.isPaused = false }
+              fragments.withLock { $0.isPaused = false }
               control.withLock { $0 }?.resume()
             }
             return .pause
@@ -209,7 +209,7 @@
       wait(for: [enough], timeout: 60)
       stream.dispose()
       wait(for: [ended], timeout: 20)
-      let seen = pieces.withLock { $0 }
+      let seen = fragments.withLock { $0 }
       XCTAssertEqual(seen.duringPause, 0)
       XCTAssertLessThanOrEqual(seen.largest, CurlHandle.chunkSize)
       control.withLock { $0 = nil }

@@ -5,7 +5,7 @@
   import Streams
   import XCTest
 
-  @testable import HTTPTransport
+  import HTTPTransport
   import NetLayer
 
   /// Tests of connections to an address other than the URL's host: `Configuration.addresses`.

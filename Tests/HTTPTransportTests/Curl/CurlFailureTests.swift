@@ -4,7 +4,7 @@
   import LoopbackServer
   import XCTest
 
-  @testable import HTTPTransport
+  import HTTPTransport
   import NetLayer
 
   /// Tests that errors name the failure and the remedy.

@@ -40,12 +40,12 @@
     }
 
     func test_aFoldedFieldIsOneValue() throws {
-      let answer = try outcome(
+      let reply = try outcome(
         of: "HTTP/1.1 200 OK\r\nX-Folded: one\r\n two\r\n\t three \r\nX-Next: 4\r\nContent-Length: 2\r\n\r\nok"
       ).get()
-      XCTAssertEqual(answer.headers["X-Folded"], "one two three")
-      XCTAssertEqual(answer.headers["X-Next"], "4")
-      XCTAssertEqual(answer.body, Data("ok".utf8))
+      XCTAssertEqual(reply.headers["X-Folded"], "one two three")
+      XCTAssertEqual(reply.headers["X-Next"], "4")
+      XCTAssertEqual(reply.body, Data("ok".utf8))
     }
 
     func test_aFoldedFirstLineOfAHeadIsRejectedWithoutAffectingOtherRequests() throws {
@@ -104,11 +104,11 @@
     }
 
     func test_trailersAreReadAndNotAddedToTheHead() throws {
-      let answer = try outcome(
+      let reply = try outcome(
         of: "HTTP/1.1 200 OK\r\nTrailer: X-Late\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Late: 1\r\n\r\n"
       ).get()
-      XCTAssertEqual(answer.body, Data("ok".utf8))
-      XCTAssertNil(answer.headers["X-Late"])
+      XCTAssertEqual(reply.body, Data("ok".utf8))
+      XCTAssertNil(reply.headers["X-Late"])
     }
 
     func test_anUnsolicitedProtocolSwitchIsRejected() throws {
@@ -137,9 +137,9 @@
     func test_responsesWithoutABodyIgnoreTheirContentLength() throws {
       for (method, status) in [(HTTPMethod.get, "204 No Content"), (.get, "304 Not Modified"), (.head, "200 OK")] {
         for field in ["Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "Content-Length: 0\r\n", ""] {
-          let answer = try outcome(of: "HTTP/1.1 \(status)\r\n\(field)\r\n", method: method).get()
-          XCTAssertEqual("\(answer.status)", String(status.prefix(3)))
-          XCTAssertEqual(answer.body, Data(), "\(method) \(status) \(field)")
+          let reply = try outcome(of: "HTTP/1.1 \(status)\r\n\(field)\r\n", method: method).get()
+          XCTAssertEqual("\(reply.status)", String(status.prefix(3)))
+          XCTAssertEqual(reply.body, Data(), "\(method) \(status) \(field)")
         }
       }
     }
@@ -148,8 +148,8 @@
       let smuggled = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nsmuggled"
       for (method, status) in [(HTTPMethod.get, "204 No Content"), (.get, "304 Not Modified"), (.head, "200 OK")] {
         for field in ["", "Content-Length: \(smuggled.utf8.count)\r\n"] {
-          let answer = try outcome(of: "HTTP/1.1 \(status)\r\n\(field)\r\n\(smuggled)", method: method).get()
-          XCTAssertEqual(answer.body, Data(), "\(method) \(status) \(field)")
+          let reply = try outcome(of: "HTTP/1.1 \(status)\r\n\(field)\r\n\(smuggled)", method: method).get()
+          XCTAssertEqual(reply.body, Data(), "\(method) \(status) \(field)")
         }
       }
     }

@@ -93,9 +93,9 @@
       if case .failure(let error) = result, CurlLibrary.isAtLeast(0x08_0f00) {
         return XCTAssert(error.reason.contains("Carriage return"), error.reason)
       }
-      let answer = try result.get()
-      XCTAssertEqual(answer.headers["X-A"], "a X-Evil: 1")
-      XCTAssertNil(answer.headers["X-Evil"])
+      let reply = try result.get()
+      XCTAssertEqual(reply.headers["X-A"], "a X-Evil: 1")
+      XCTAssertNil(reply.headers["X-Evil"])
     }
 
     func test_concurrentReadersParseTheFieldsOnce() throws {

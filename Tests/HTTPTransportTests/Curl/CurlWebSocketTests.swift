@@ -276,9 +276,9 @@ import XCTest
 
     func test_aPauseStopsTheServerWithoutLosingMessages() throws {
       let transport = try CurlTransport()
-      let piece = [UInt8](repeating: 7, count: 50_000)
+      let fragment = [UInt8](repeating: 7, count: 50_000)
       let server = try TestServer { _ in
-        .socket(Script(onOpen: Array(repeating: .binary(piece), count: 400) + [.close(1000, "")]))
+        .socket(Script(onOpen: Array(repeating: .binary(fragment), count: 400) + [.close(1000, "")]))
       }
       let listener = Listener { count in count == 1 ? .pause : .continue }
       let control = connect(transport, server, listener)
@@ -332,7 +332,7 @@ import XCTest
       withExtendedLifetime(otherControl) {}
     }
 
-    func test_aPausedSocketEnds_thoughTheServerDoesNotAnswerItsClose() throws {
+    func test_aPausedSocketEnds_thoughTheServerIgnoresItsClose() throws {
       let transport = try CurlTransport()
       let server = try TestServer { _ in
         .socket(Script(onOpen: [.text("a"), .text("b")], onControl: { _, _ in [] }))

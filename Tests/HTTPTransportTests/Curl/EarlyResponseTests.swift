@@ -5,7 +5,7 @@
   import Streams
   import XCTest
 
-  @testable import HTTPTransport
+  import HTTPTransport
   import NetLayer
 
   /// Tests of responses that are complete before the request's body: the response is delivered, and the upload stops
@@ -60,8 +60,8 @@
               method: method, url: server.url, headers: ["Expect": ""], body: .stream(stream),
               timeouts: .init(connect: .seconds(20), idle: .seconds(20), total: .seconds(30)))
             _ = pending.send(request, on: transport)
-            let answer = try pending.outcome().get()
-            XCTAssertEqual(answer.body, Data((response.contains("done") ? "done" : "").utf8), response)
+            let reply = try pending.outcome().get()
+            XCTAssertEqual(reply.body, Data((response.contains("done") ? "done" : "").utf8), response)
           }
         }
         for _ in 0..<4 { go.signal() }

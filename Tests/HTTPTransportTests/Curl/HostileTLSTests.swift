@@ -316,8 +316,8 @@
       usleep(100_000)
       XCTAssertEqual(try outcome(Request(url: own.url("log")), on: self.transport()).get().status, 200)
       for (pending, (count, _)) in zip(pendingCalls, bodies) {
-        let told = text(try pending.outcome())
-        XCTAssert(told.hasSuffix(" True \(count)"), "\(name), \(count): \(told)")
+        let reports = text(try pending.outcome())
+        XCTAssert(reports.hasSuffix(" True \(count)"), "\(name), \(count): \(reports)")
       }
       XCTAssertEqual(text(try upload.outcome()), "1 True \(2 << 20)", name)
     }

@@ -61,9 +61,9 @@
       let sendsMore = DispatchSemaphore(value: 0)
       let hasSent = DispatchSemaphore(value: 0)
       let server = try RawServer { client, number in
-        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\(number)"
+        let reply = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\(number)"
         guard client.receiveHead() != nil else { return }
-        client.send(answer)
+        client.send(reply)
         guard sendsMore.wait(timeout: .now() + 60) == .success else { return }
         client.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")
         hasSent.signal()
@@ -84,8 +84,8 @@
         // No part of the request has been sent, so a single-use body is still available.
         let once = Request.BodyStream(count: 0, once: { nil })
         let body = method == .put ? Request.Body.stream(once) : .none
-        let answer = try outcome(.init(method: method, url: server.url, body: body), on: transport).get()
-        XCTAssertEqual(answer.body, Data(expected.utf8), method.rawValue)
+        let reply = try outcome(.init(method: method, url: server.url, body: body), on: transport).get()
+        XCTAssertEqual(reply.body, Data(expected.utf8), method.rawValue)
       }
       sendsMore.signal()
     }
@@ -106,8 +106,8 @@
       }
       let body = megabyte + megabyte.prefix(1)
       for (method, content) in [(HTTPMethod.post, Request.Body.data(body)), (.put, .stream(Self.stream(of: body)))] {
-        let answer = try outcome(.init(method: method, url: server.url, body: content), on: try CurlTransport()).get()
-        XCTAssertEqual(answer.body, Data("good".utf8), method.rawValue)
+        let reply = try outcome(.init(method: method, url: server.url, body: content), on: try CurlTransport()).get()
+        XCTAssertEqual(reply.body, Data("good".utf8), method.rawValue)
       }
       XCTAssertEqual(expectations.withLock { $0 }, 2)
     }

@@ -6,7 +6,7 @@
   import StreamsTesting
   import XCTest
 
-  @testable import HTTPTransport
+  import HTTPTransport
   import NetLayer
 
   /// Tests that every request has metrics, whether it succeeds or fails: on the response or the error, and as an event.
@@ -117,9 +117,9 @@
     }
 
     func test_aStreamIsMeasuredAtItsEndOnItsResponseAndAsAnEvent() throws {
-      let answer = try network.response(streaming: Body(path: "/ok")).toBlocking().single()
-      XCTAssertEqual(try answer.body.toBlocking().toArray().reduce(Data(), +), Data("hello".utf8))
-      XCTAssertEqual(answer.metrics?.bytesReceived, 5)
+      let reply = try network.response(streaming: Body(path: "/ok")).toBlocking().single()
+      XCTAssertEqual(try reply.body.toBlocking().toArray().reduce(Data(), +), Data("hello".utf8))
+      XCTAssertEqual(reply.metrics?.bytesReceived, 5)
       XCTAssertEqual(try measured("/ok").bytesReceived, 5)
       let cut = try network.response(streaming: Body(path: "/cut")).toBlocking().single()
       XCTAssertThrowsError(try cut.body.toBlocking().toArray())

@@ -4,7 +4,7 @@
   import LoopbackServer
   import XCTest
 
-  @testable import HTTPTransport
+  import HTTPTransport
   import NetLayer
 
   /// Tests of the data that a proxy and the servers behind it receive. `TLSInteropTests` tests a tunnel with TLS.
@@ -33,9 +33,9 @@
       for user in [nil, "user:wrong"] {
         let proxy = try LoopbackProxy(credentials: "user:p@ss")
         let transport = try CurlTransport(.init(proxy: .url(try proxy.url(user: user))))
-        let answer = try outcome(server.url("/text"), on: transport).get()
-        XCTAssertEqual(answer.status, 407)
-        XCTAssertEqual(answer.headers["Proxy-Authenticate"], #"Basic realm="test""#)
+        let reply = try outcome(server.url("/text"), on: transport).get()
+        XCTAssertEqual(reply.status, 407)
+        XCTAssertEqual(reply.headers["Proxy-Authenticate"], #"Basic realm="test""#)
         XCTAssertEqual(proxy.heads.count, 1)
       }
       XCTAssertEqual(server.requestCount, 0)
@@ -47,9 +47,9 @@
         .init(proxy: .url(try proxy.url(user: "user:p%40ss"), except: ["localhost"])))
       let direct = try TestServer(routes: TestRoutes.make())
       let through = try TestServer { _ in .redirect(to: "http://localhost:\(direct.port)/headers") }
-      let answer = try outcome(through.url("/"), on: transport).get()
-      XCTAssertEqual(answer.status, 200)
-      XCTAssertFalse(String(decoding: answer.body, as: UTF8.self).contains("Proxy-"))
+      let reply = try outcome(through.url("/"), on: transport).get()
+      XCTAssertEqual(reply.status, 200)
+      XCTAssertFalse(String(decoding: reply.body, as: UTF8.self).contains("Proxy-"))
       XCTAssertEqual(direct.requests.first?.target, "/headers")
       XCTAssertEqual(through.requestCount, 1)
       XCTAssertEqual(proxy.heads.count, 1)

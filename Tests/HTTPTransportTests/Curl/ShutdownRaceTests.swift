@@ -5,7 +5,7 @@
   import Streams
   import XCTest
 
-  @testable import HTTPTransport
+  import HTTPTransport
   import NetLayer
 
   /// Tests of a transport that is shut down during concurrent use.

@@ -5,7 +5,7 @@
   import Streams
   import XCTest
 
-  @testable import HTTPTransport
+  import HTTPTransport
   import NetLayer
 
   /// Tests of idle time: only the time in which the server sends nothing counts.

@@ -4,7 +4,7 @@
   import LoopbackServer
   import XCTest
 
-  @testable import HTTPTransport
+  import HTTPTransport
   import NetLayer
 
   /// Tests of uploads to a server that reads slowly or not at all.

@@ -57,7 +57,7 @@
       defer { try? FileManager.default.removeItem(at: grid.folder) }
       let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(30), total: .seconds(60))
       // Creates the handles for concurrent requests, and a connection that stays open.
-      try grid.run("good", .answer("ok"), at: grid.next, limits)
+      try grid.run("good", .reply("ok"), at: grid.next, limits)
       let leaks = try LeakCheck(self, transport, asking: grid.next)
       // OpenSSL 3, OpenSSL 1, and GnuTLS, which reports a self-signed certificate like that of an unknown CA.
       let selfSigned = "self-signed|self signed|signer not trusted"
@@ -153,9 +153,9 @@
       for isReused in [false, true] {
         let pending = PendingCall(self)
         _ = pending.send(Request(url: try url("TLS")), on: transport)
-        let answer = try pending.outcome().get()
-        XCTAssertEqual(answer.status, 200)
-        XCTAssertEqual(answer.metrics?.isReused, isReused)
+        let reply = try pending.outcome().get()
+        XCTAssertEqual(reply.status, 200)
+        XCTAssertEqual(reply.metrics?.isReused, isReused)
       }
       XCTAssertEqual(proxy.heads.count, 1)
     }

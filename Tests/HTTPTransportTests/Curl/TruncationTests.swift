@@ -5,7 +5,7 @@
   import TestSupport
   import XCTest
 
-  @testable import HTTPTransport
+  import HTTPTransport
   import NetLayer
 
   /// Tests that a response that ends early never succeeds with a part of its body: each response is cut at every byte.

@@ -5,7 +5,7 @@
   import TestSupport
   import XCTest
 
-  @testable import HTTPTransport
+  import HTTPTransport
   import NetLayer
 
   /// Tests of concurrent uploads over HTTP/2 to a server that retires its connections.

@@ -12,7 +12,7 @@
 
     /// Decompresses the payload in parts, the last of which is marked as such.
     private func inflate(
-      _ payload: [UInt8], with deflate: WebSocketDeflate, limit: Int = 1 << 24, pieces size: Int = 1 << 20
+      _ payload: [UInt8], with deflate: WebSocketDeflate, limit: Int = 1 << 24, fragments size: Int = 1 << 20
     ) throws -> [UInt8] {
       var message: [UInt8] = []
       for start in stride(from: 0, to: Swift.max(1, payload.count), by: size) {
@@ -39,7 +39,7 @@
             let message = (0..<count).map { isRandom ? UInt8.random(in: 0...255, using: &random) : UInt8($0 % 7) }
             let payload = try compress(message, with: sender)
             XCTAssertEqual(try inflate(payload, with: receiver), message, "\(count)")
-            XCTAssertEqual(try inflate(payload, with: byteByByte, pieces: 997), message, "\(count) in pieces")
+            XCTAssertEqual(try inflate(payload, with: byteByByte, fragments: 997), message, "\(count) in pieces")
             if !isRandom { XCTAssertLessThan(payload.count, count / 2 + 20) }
           }
         }

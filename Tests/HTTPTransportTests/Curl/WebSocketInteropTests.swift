@@ -5,7 +5,7 @@
   import TestSupport
   import XCTest
 
-  @testable import HTTPTransport
+  import HTTPTransport
 
   /// Tests of WebSockets with third-party servers: PyPI's `websockets`, and nginx as a proxy in front of a loopback
   /// server.

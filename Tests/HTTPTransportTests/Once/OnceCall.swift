@@ -1,9 +1,8 @@
 import Foundation
+import HTTPTransport
 import NetLayer
 import Races
 import Streams
-
-@testable import HTTPTransport
 
 /// One call of `OnceTests`. Its number determines the request and the behavior of the server.
 struct OnceCall: CustomStringConvertible {

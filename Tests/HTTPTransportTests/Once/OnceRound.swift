@@ -1,9 +1,8 @@
 import Foundation
+import HTTPTransport
 import NetLayer
 import Streams
 import XCTest
-
-@testable import HTTPTransport
 
 /// Calls through one transport, 64 at a time, and their outcomes.
 final class OnceRound: Sendable {
@@ -11,7 +10,7 @@ final class OnceRound: Sendable {
   struct Tally {
     var started = 0
     var ended = 0
-    var answered = 0
+    var replied = 0
     var cancelled = 0
     /// The calls that must not be sent twice and failed with their connection. The server knows whether it processed
     /// them.
@@ -114,7 +113,7 @@ final class OnceRound: Sendable {
       switch result {
       case nil: tally.cancelled += 1
       case .success(let response):
-        tally.answered += 1
+        tally.replied += 1
         if let name = response.headers["X-Connection"] { tally.connections.insert(name) }
         if let version = response.metrics?.httpVersion { tally.versions.insert(version) }
         switch (response.status, call.script) {

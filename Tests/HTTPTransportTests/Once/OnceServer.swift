@@ -1,10 +1,9 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
 import NetLayer
 import Streams
 import TestSupport
-
-@testable import HTTPTransport
 
 /// A server whose behavior follows from the number of each call, and that counts the requests.
 final class OnceServer: Sendable {
@@ -28,7 +27,7 @@ final class OnceServer: Sendable {
   init(count: Int, seed: UInt64) throws {
     self.seed = seed
     state = Locked(State(counts: [Count](repeating: Count(), count: count)))
-    let server = try TestServer(logLimit: 0) { [weak self] in self?.answer($0) ?? .status(500) }
+    let server = try TestServer(logLimit: 0) { [weak self] in self?.reply($0) ?? .status(500) }
     kept.withLock { $0 = server }
   }
 
@@ -41,7 +40,7 @@ final class OnceServer: Sendable {
 
   func stop() { kept.withLock { $0 }?.stop() }
 
-  private func answer(_ request: TestServer.Request) -> TestServer.Response {
+  private func reply(_ request: TestServer.Request) -> TestServer.Response {
     // HTTP/2 makes field names lowercase.
     let fields = request.headers.map { (name: $0.name.lowercased(), value: $0.value) }
     guard let id = fields.first(where: { $0.name == "x-call" }).flatMap({ Int($0.value) }) else { return .status(404) }
@@ -59,18 +58,18 @@ final class OnceServer: Sendable {
         return .redirect(to: "/do", status: call.script == .turned ? 303 : 307)
       }
       state.counts[id].processed &+= 1
-      let answer = TestServer.Response.text("\(id)")
+      let reply = TestServer.Response.text("\(id)")
       switch call.script {
-      case .late: return answer.delayed(by: 0.003)
+      case .late: return reply.delayed(by: 0.003)
       case .busy where state.counts[id].processed == 1: return .status(503)
       case .dropped where state.counts[id].processed == 1: return .closeBeforeHead
       case .lost where state.counts[id].processed == 1: return .resetBeforeHead
       // The proxy manages its own connections to this server.
       case .closing where !isBehindProxy, .leaving where !isBehindProxy:
-        var last = call.script == .leaving ? answer.header("Connection", "close") : answer
+        var last = call.script == .leaving ? reply.header("Connection", "close") : reply
         last.ending = .close
         return last
-      default: return answer
+      default: return reply
       }
     }
   }

@@ -4,7 +4,7 @@
   import TestSupport
   import XCTest
 
-  @testable import HTTPTransport
+  import HTTPTransport
   import NetLayer
 
   /// Tests that no request is processed twice unless it is safe, and that no unprocessed request fails. A server counts
@@ -33,8 +33,8 @@
         // The client cannot know whether the server processed a request on a kept connection that was lost.
         guard error.kind == .connection || call.isOneShot else { return "\(error)" }
         let processed = server.count(of: call.id).processed
-        let isAnswered = ![.dropped, .lost, .busy].contains(call.script)
-        return processed > 0 && isAnswered ? "processed and answered, and failed: \(error)" : nil
+        let hasReply = ![.dropped, .lost, .busy].contains(call.script)
+        return processed > 0 && hasReply ? "processed and answered, and failed: \(error)" : nil
       }
     }
 
@@ -98,7 +98,7 @@
         LeakCheck.wait { counting.open == 0 }
         XCTAssertEqual(counting.open, 0, "requests that have not ended")
         let outcome = round.outcome
-        sum.answered += outcome.answered
+        sum.replied += outcome.replied
         sum.cancelled += outcome.cancelled
         sum.failed += outcome.failed
         sum.problems += outcome.problems + counting.problems
@@ -113,7 +113,7 @@
       // The last of three sends over HTTP/2 uses HTTP/1.1.
       XCTAssertEqual(sum.versions.subtracting(version == "2" ? ["1.1"] : []), [version])
       print(
-        "once: \(count) calls over HTTP/\(version), seed \(seed): \(sum.answered) answered, \(sum.cancelled) cancelled, "
+        "once: \(count) calls over HTTP/\(version), seed \(seed): \(sum.replied) answered, \(sum.cancelled) cancelled, "
           + "\(sum.failed.count) failed with their connection; \(server.connectionCount) connections at the server"
           + (sum.connections.isEmpty ? "" : ", \(sum.connections.count) at nginx"))
       return sum.connections.count

@@ -1,8 +1,7 @@
 import Foundation
+import HTTPTransport
 import NetLayer
 import Streams
-
-@testable import HTTPTransport
 
 /// A transport that forwards to another one and counts how often each request ends.
 final class OnceTransport: Transport {

@@ -1,11 +1,10 @@
 import Foundation
+import HTTPTransport
 import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
 
 final class StubStreamTests: XCTestCase {
   private let scheduler = TestScheduler()
@@ -20,7 +19,7 @@ final class StubStreamTests: XCTestCase {
   }
 
   private func start(
-    _ transport: any Transport, answer: @escaping @Sendable (Data) -> BodyFlow = { _ in .continue }
+    _ transport: any Transport, reply: @escaping @Sendable (Data) -> BodyFlow = { _ in .continue }
   ) throws -> any StreamControl {
     let url = try XCTUnwrap(URL(string: "https://api.example/events"))
     let (log, scheduler) = (log, scheduler)
@@ -31,7 +30,7 @@ final class StubStreamTests: XCTestCase {
         head: { note("head \($0.status)") },
         chunk: { data in
           note(String(decoding: data, as: UTF8.self))
-          return answer(data)
+          return reply(data)
         },
         completion: { result in
           switch result {
@@ -41,20 +40,20 @@ final class StubStreamTests: XCTestCase {
         }))
   }
 
-  private func stub(_ answer: StubTransport.StubbedResponse) -> StubTransport {
-    StubTransport(on: scheduler) { _ in answer }
+  private func stub(_ reply: StubTransport.StubbedResponse) -> StubTransport {
+    StubTransport(on: scheduler) { _ in reply }
   }
 
-  private let pieces = ["a", "b", "c"].map { Data($0.utf8) }
+  private let fragments = ["a", "b", "c"].map { Data($0.utf8) }
 
   func test_chunksAreDeliveredOneAfterAnother() throws {
-    _ = try start(stub(.chunks(pieces, every: .seconds(2))))
+    _ = try start(stub(.chunks(fragments, every: .seconds(2))))
     scheduler.start()
     XCTAssertEqual(log.lines, ["0 head 200", "2 a", "4 b", "6 c", "6 end 200 0"])
   }
 
   func test_aFailureFollowsTheChunks() throws {
-    _ = try start(stub(.chunks(pieces, failing: .connection)))
+    _ = try start(stub(.chunks(fragments, failing: .connection)))
     scheduler.start()
     XCTAssertEqual(log.events, ["head 200", "a", "b", "c", "connection"])
   }
@@ -69,7 +68,7 @@ final class StubStreamTests: XCTestCase {
     let log = log
     let scheduler = scheduler
     let request = Request(url: try XCTUnwrap(URL(string: "https://api.example/events")))
-    _ = stub(.chunks(pieces, every: .seconds(2))).send(request) { result in
+    _ = stub(.chunks(fragments, every: .seconds(2))).send(request) { result in
       let text = (try? result.get().body).map { String(decoding: $0, as: UTF8.self) }
       log.append("\(scheduler.clock) \(text ?? "")")
     }
@@ -78,7 +77,7 @@ final class StubStreamTests: XCTestCase {
   }
 
   func test_aPauseDelaysTheNextChunk() throws {
-    let control = try start(stub(.chunks(pieces))) { _ in .pause }
+    let control = try start(stub(.chunks(fragments))) { _ in .pause }
     scheduler.start()
     XCTAssertEqual(log.lines.count, 2)
     control.resume()
@@ -94,15 +93,15 @@ final class StubStreamTests: XCTestCase {
 
   func test_manyChunksDoNotGrowTheStack() throws {
     let pending = PendingStream(self)
-    let answer = StubTransport.StubbedResponse.chunks([Data](repeating: Data([1]), count: 100_000))
+    let reply = StubTransport.StubbedResponse.chunks([Data](repeating: Data([1]), count: 100_000))
     pending.start(
-      Request(url: try XCTUnwrap(URL(string: "https://api.example/"))), on: StubTransport { _ in answer })
+      Request(url: try XCTUnwrap(URL(string: "https://api.example/"))), on: StubTransport { _ in reply })
     _ = try pending.outcome().get()
     XCTAssertEqual(pending.chunks, 100_000)
   }
 
   func test_disposingFailsWithCancelledAndIsRecordedOnce() throws {
-    let stub = stub(.chunks(pieces, every: .seconds(2)))
+    let stub = stub(.chunks(fragments, every: .seconds(2)))
     let control = try start(stub)
     scheduler.advanceTo(3)
     control.dispose()
@@ -145,10 +144,10 @@ final class StubStreamTests: XCTestCase {
   func test_aRecordingContainsStreamedBodies() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "recording-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: file) }
-    let answers = StubTransport { [pieces] _ in .chunks(pieces) }
+    let replies = StubTransport { [fragments] _ in .chunks(fragments) }
     let pending = PendingStream(self)
     let request = Request(url: try XCTUnwrap(URL(string: "https://api.example/")))
-    pending.start(request, on: try RecordingTransport(answers, to: file))
+    pending.start(request, on: try RecordingTransport(replies, to: file))
     _ = try pending.outcome().get()
     let replayed = PendingCall(self)
     _ = replayed.send(request, on: try StubTransport(replaying: file))
@@ -157,8 +156,8 @@ final class StubStreamTests: XCTestCase {
 
   #if os(Linux)
     func test_aStreamThatCannotBeRecordedFails() throws {
-      let answers = StubTransport { _ in .json("7") }
-      let transport = try RecordingTransport(answers, to: URL(filePath: "/dev/full"))
+      let replies = StubTransport { _ in .json("7") }
+      let transport = try RecordingTransport(replies, to: URL(filePath: "/dev/full"))
       let streamed = PendingStream(self)
       streamed.start(Request(url: try XCTUnwrap(URL(string: "http://h/"))), on: transport)
       XCTAssertEqual(TransportSuite.kind(try streamed.outcome()), .file)

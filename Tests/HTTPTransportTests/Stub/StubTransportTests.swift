@@ -1,8 +1,7 @@
 import Foundation
+import HTTPTransport
 import NetLayerTesting
 import XCTest
-
-@testable import HTTPTransport
 
 final class StubTransportTests: XCTestCase {
   private func request(_ method: HTTPMethod = .get, _ path: String) throws -> NetLayer.Request {

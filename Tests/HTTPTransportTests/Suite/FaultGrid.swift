@@ -1,15 +1,14 @@
 import Foundation
+import HTTPTransport
 import NetLayer
 import XCTest
-
-@testable import HTTPTransport
 
 /// One fault, encountered by concurrent requests of every kind: {data, stream, file} × {GET, POST with a body}.
 struct FaultGrid {
   /// The expected outcome of a fault.
   enum Expected {
     /// Status 200 and this text.
-    case answer(String)
+    case reply(String)
     /// An error of this kind, or of kind `or` if versions differ, whose reason contains `saying`: for a timeout, the
     /// limit that was reached. Alternative texts for different versions are separated by `|`.
     case failure(NetworkError.Kind, or: NetworkError.Kind? = nil, saying: String = "")
@@ -66,7 +65,7 @@ struct FaultGrid {
     let name = rows.map(\.name).joined(separator: ", ")
     let later = Self.cells { Cell($0, $1, in: self) }
     for cell in later { cell.start(next, Request.Timeouts(), nextHeaders) }
-    for cell in later { try cell.check(.answer("ok"), "after \(name): \(cell.mode) \(cell.method)") }
+    for cell in later { try cell.check(.reply("ok"), "after \(name): \(cell.mode) \(cell.method)") }
     // Checked only now, because a second completion may arrive late.
     for (row, cells) in started {
       for cell in cells { XCTAssertEqual(cell.ends, 1, "\(row.name) \(cell.mode) \(cell.method)") }
@@ -131,7 +130,7 @@ struct FaultGrid {
       XCTAssertLessThan((end - begin) / Duration.seconds(1), patience, what)
       var files: [String] = []
       switch (expected, outcome) {
-      case (.answer(let text), .success(let response)):
+      case (.reply(let text), .success(let response)):
         XCTAssertEqual(response.status, 200, what)
         XCTAssertEqual(String(decoding: try body(of: response), as: UTF8.self), text, what)
         if mode == .stream { XCTAssertEqual(stream?.heads.map(\.status), [200], what) }
@@ -140,7 +139,7 @@ struct FaultGrid {
         if error.kind != other { XCTAssertEqual(error.kind, kind, "\(what): \(error.reason)") }
         let isSaid = words.isEmpty || words.split(separator: "|").contains { error.reason.contains($0) }
         XCTAssert(isSaid, "\(what): \(error.reason)")
-      case (.answer, .failure(let error)): XCTFail("\(what): \(error.reason)")
+      case (.reply, .failure(let error)): XCTFail("\(what): \(error.reason)")
       case (.failure(let kind, _, _), .success(let response)): XCTFail("\(what): no \(kind), but \(response.status)")
       }
       guard mode == .file else { return }

@@ -1,11 +1,10 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
 import NetLayer
 import Streams
 import Synchronization
 import XCTest
-
-@testable import HTTPTransport
 
 /// Tests of bodies that asynchronous sequences generate during the upload, and of their release.
 extension TransportSuite {
@@ -24,9 +23,9 @@ extension TransportSuite {
           Request.BodyStream(count: length, sequence: { Self.sequence(count, of: size) }),
           Request.BodyStream(count: length, once: Self.sequence(count, of: size)),
         ] {
-          let answer = try response(request(.put, "/echo", body: .stream(stream)))
-          XCTAssertEqual(answer.body, whole, "\(count) × \(size)")
-          if let length { XCTAssertEqual(answer.headers["X-Length"], "\(length)") }
+          let reply = try response(request(.put, "/echo", body: .stream(stream)))
+          XCTAssertEqual(reply.body, whole, "\(count) × \(size)")
+          if let length { XCTAssertEqual(reply.headers["X-Length"], "\(length)") }
         }
       }
     }

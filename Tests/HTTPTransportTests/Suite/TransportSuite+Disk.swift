@@ -1,10 +1,9 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
 import NetLayer
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
 
 /// Tests of downloads to a full disk and to invalid destinations.
 extension TransportSuite {

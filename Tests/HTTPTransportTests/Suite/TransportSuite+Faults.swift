@@ -1,9 +1,8 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
 import NetLayer
 import XCTest
-
-@testable import HTTPTransport
 
 /// Tests of server faults, invalid addresses and header injection: the request fails once with the correct kind, and
 /// the next one succeeds.
@@ -84,9 +83,9 @@ extension TransportSuite {
     let server = try TestServer { _ in
       .init(body: .raw([.init("HTTP/1.1 200 OK\r\nX-A: a\rX-Evil: 1\r\nContent-Length: 2\r\n\r\nok")]))
     }
-    guard case .success(let answer) = try perform(Request(url: server.url("/"))) else { return }
-    XCTAssertNil(answer.headers["X-Evil"])
-    XCTAssertFalse(answer.headers.contains { $0.value.contains("\r") || $0.value.contains("\n") }, "\(answer.headers)")
+    guard case .success(let reply) = try perform(Request(url: server.url("/"))) else { return }
+    XCTAssertNil(reply.headers["X-Evil"])
+    XCTAssertFalse(reply.headers.contains { $0.value.contains("\r") || $0.value.contains("\n") }, "\(reply.headers)")
   }
 
   func test_requestsThatViolateHTTPAreRejected() throws {

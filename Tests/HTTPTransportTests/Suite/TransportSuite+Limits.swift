@@ -81,9 +81,9 @@ extension TransportSuite {
   }
 
   func test_aSteadyBodyDoesNotReachTheIdleLimit() throws {
-    let answer = try response(
+    let reply = try response(
       request(.get, "/drip/2", timeouts: .init(connect: .seconds(30), idle: .seconds(1.5), total: .seconds(60))))
-    XCTAssertEqual(answer.body.count, 400)
+    XCTAssertEqual(reply.body.count, 400)
   }
 
   func test_aRequestCancelledBeforeItStartsFails() throws {

@@ -1,11 +1,10 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
 import NetLayer
 import Streams
 import Synchronization
 import XCTest
-
-@testable import HTTPTransport
 
 /// Tests of many concurrent requests, and of the end of a transport.
 extension TransportSuite {
@@ -16,9 +15,9 @@ extension TransportSuite {
       _ = pending.send(request(index % 2 == 0 ? .post : .put, "/echo?q=\(index)", body: body), on: transport)
     }
     for (index, pending) in pendingCalls.enumerated() {
-      let answer = try pending.outcome().get()
-      XCTAssertEqual(answer.body, Data("number \(index)".utf8))
-      XCTAssertEqual(answer.headers["X-Query"], "\(index)")
+      let reply = try pending.outcome().get()
+      XCTAssertEqual(reply.body, Data("number \(index)".utf8))
+      XCTAssertEqual(reply.headers["X-Query"], "\(index)")
     }
   }
 

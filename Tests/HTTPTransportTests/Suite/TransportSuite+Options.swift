@@ -1,10 +1,9 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
 import NetLayer
 import Streams
 import XCTest
-
-@testable import HTTPTransport
 
 /// Tests of the options of a request: generated bodies, cookies, limits and metrics.
 extension TransportSuite {
@@ -29,9 +28,9 @@ extension TransportSuite {
         (0..<count).reversed().flatMap { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: size) })
       for length in [nil, Int64(count * size)] {
         for stream in [Request.BodyStream(count: length, open: open), Request.BodyStream(count: length, once: open())] {
-          let answer = try response(request(.put, "/echo", body: .stream(stream)))
-          XCTAssertEqual(answer.body, whole, "\(count) × \(size)")
-          if let length { XCTAssertEqual(answer.headers["X-Length"], "\(length)") }
+          let reply = try response(request(.put, "/echo", body: .stream(stream)))
+          XCTAssertEqual(reply.body, whole, "\(count) × \(size)")
+          if let length { XCTAssertEqual(reply.headers["X-Length"], "\(length)") }
         }
       }
     }

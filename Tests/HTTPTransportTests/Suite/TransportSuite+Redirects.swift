@@ -1,22 +1,21 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
 import NetLayer
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
 
 /// Tests of redirects (RFC 9110 §15.4), including the fields that must not leak.
 extension TransportSuite {
   func test_redirectsThatChangePOSTToGET() throws {
     for status in [301, 302, 303] {
       let body = Request.Body.data(Data("content".utf8))
-      let answer = try response(request(.post, "/redirect/\(status)", headers: ["Content-Type": "a/b"], body: body))
-      XCTAssertEqual(answer.headers["X-Method"], "GET", "\(status)")
-      XCTAssertEqual(answer.headers["X-Length"], "none", "\(status)")
-      XCTAssertEqual(answer.headers["Content-Type"], "none", "\(status)")
-      XCTAssertEqual(answer.url, server.url("/echo"))
-      XCTAssertEqual(answer.request.method, .post)
+      let reply = try response(request(.post, "/redirect/\(status)", headers: ["Content-Type": "a/b"], body: body))
+      XCTAssertEqual(reply.headers["X-Method"], "GET", "\(status)")
+      XCTAssertEqual(reply.headers["X-Length"], "none", "\(status)")
+      XCTAssertEqual(reply.headers["Content-Type"], "none", "\(status)")
+      XCTAssertEqual(reply.url, server.url("/echo"))
+      XCTAssertEqual(reply.request.method, .post)
     }
   }
 
@@ -25,20 +24,20 @@ extension TransportSuite {
     let file = try temporaryFile(content)
     for status in [307, 308] {
       for body in [Request.Body.data(content), .data(Data("small".utf8)), .file(file)] {
-        let answer = try response(request(.post, "/redirect/\(status)", body: body))
-        XCTAssertEqual(answer.headers["X-Method"], "POST", "\(status)")
+        let reply = try response(request(.post, "/redirect/\(status)", body: body))
+        XCTAssertEqual(reply.headers["X-Method"], "POST", "\(status)")
         if case .data(let data) = body {
-          XCTAssertEqual(answer.body, data)
+          XCTAssertEqual(reply.body, data)
         } else {
-          XCTAssertEqual(answer.body, content)
+          XCTAssertEqual(reply.body, content)
         }
       }
     }
   }
 
   func test_aRedirectedGETKeepsItsHeadersOnTheSameOrigin() throws {
-    let answer = try response(request(.get, "/redirect/302?to=/headers", headers: ["Authorization": "Bearer secret"]))
-    XCTAssert(String(decoding: answer.body, as: UTF8.self).contains("Authorization: Bearer secret"))
+    let reply = try response(request(.get, "/redirect/302?to=/headers", headers: ["Authorization": "Bearer secret"]))
+    XCTAssert(String(decoding: reply.body, as: UTF8.self).contains("Authorization: Bearer secret"))
   }
 
   func test_secretsAreNotSentToAnotherOrigin() throws {
@@ -50,12 +49,12 @@ extension TransportSuite {
     ]
     for status in [301, 307] {
       let path = "/redirect/\(status)?to=\(other.url("/headers").absoluteString)"
-      let answer = try response(request(.get, path, headers: secrets))
-      let text = String(decoding: answer.body, as: UTF8.self)
+      let reply = try response(request(.get, path, headers: secrets))
+      let text = String(decoding: reply.body, as: UTF8.self)
       XCTAssertFalse(text.contains("secret"), "\(status): \(text)")
       XCTAssert(text.contains("X-Kept: yes"), "\(status): \(text)")
       XCTAssert(text.contains("Host: 127.0.0.1:\(other.port)"), "\(status): \(text)")
-      XCTAssertEqual(answer.url, other.url("/headers"), "\(status)")
+      XCTAssertEqual(reply.url, other.url("/headers"), "\(status)")
     }
   }
 
@@ -94,8 +93,8 @@ extension TransportSuite {
     }
     var login = Request(url: server.url("/home"))
     login.options.cookies = CookieJar()
-    let answer = try response(login)
-    XCTAssertEqual(answer.body, Data("welcome".utf8))
+    let reply = try response(login)
+    XCTAssertEqual(reply.body, Data("welcome".utf8))
     XCTAssertEqual(server.requests.map(\.path), ["/home", "/login", "/home"])
     login.options.cookies = nil
     try failure(login, .redirect)
@@ -117,12 +116,12 @@ extension TransportSuite {
   func test_theResponseHasTheRedirectsThatLedToIt() throws {
     let begin = server.url("/redirect/307?to=/hops/1%23own#orig")
     let expected = [begin, try XCTUnwrap(URL(string: server.url("/hops/1").absoluteString + "#own"))]
-    let answer = try response(Request(url: begin))
-    XCTAssertEqual(answer.redirects.map(\.url), expected)
-    XCTAssertEqual(answer.redirects.map(\.status), [307, 302])
-    XCTAssertEqual(answer.redirects.map { $0.headers["Location"] }, ["/hops/1#own", "/hops/0"])
-    XCTAssertEqual(answer.url.absoluteString, server.url("/hops/0").absoluteString + "#own")
-    XCTAssertEqual(answer.metrics?.redirects, 2)
+    let reply = try response(Request(url: begin))
+    XCTAssertEqual(reply.redirects.map(\.url), expected)
+    XCTAssertEqual(reply.redirects.map(\.status), [307, 302])
+    XCTAssertEqual(reply.redirects.map { $0.headers["Location"] }, ["/hops/1#own", "/hops/0"])
+    XCTAssertEqual(reply.url.absoluteString, server.url("/hops/0").absoluteString + "#own")
+    XCTAssertEqual(reply.metrics?.redirects, 2)
     let stream = PendingStream(self)
     stream.start(Request(url: begin), on: transport)
     XCTAssertEqual(try stream.outcome().get().redirects.map(\.url), expected)
@@ -131,17 +130,17 @@ extension TransportSuite {
   }
 
   func test_theFragmentSurvivesARedirect() throws {
-    let answer = try response(Request(url: server.url("/redirect/302?to=/text#orig")))
-    XCTAssertEqual(answer.url.absoluteString, server.url("/text").absoluteString + "#orig")
+    let reply = try response(Request(url: server.url("/redirect/302?to=/text#orig")))
+    XCTAssertEqual(reply.url.absoluteString, server.url("/text").absoluteString + "#orig")
   }
 
   func test_aPolicyKeepsMethodAndBodyOn301And302() throws {
     for status in [301, 302] {
       var post = request(.post, "/redirect/\(status)", body: .data(Data("content".utf8)))
       post.options.redirects = .follow(keepsMethod: true)
-      let answer = try response(post)
-      XCTAssertEqual(answer.headers["X-Method"], "POST", "\(status)")
-      XCTAssertEqual(answer.body, Data("content".utf8), "\(status)")
+      let reply = try response(post)
+      XCTAssertEqual(reply.headers["X-Method"], "POST", "\(status)")
+      XCTAssertEqual(reply.body, Data("content".utf8), "\(status)")
     }
   }
 
@@ -195,12 +194,12 @@ extension TransportSuite {
   func test_aLongBodyOfARedirectIsNotReadCompletely() throws {
     let server = try TestServer { request in
       guard request.path == "/" else { return .text("arrived") }
-      var answer = TestServer.Response.endless(.init([UInt8](repeating: 0, count: 10_000)))
-      answer.status = 302
-      return answer.header("Location", "/there")
+      var reply = TestServer.Response.endless(.init([UInt8](repeating: 0, count: 10_000)))
+      reply.status = 302
+      return reply.header("Location", "/there")
     }
-    let answer = try response(Request(url: server.url("/")))
-    XCTAssertEqual(answer.body, Data("arrived".utf8))
+    let reply = try response(Request(url: server.url("/")))
+    XCTAssertEqual(reply.body, Data("arrived".utf8))
   }
 
   func test_aRedirectWithoutLocationIsAResponse() throws {

@@ -1,33 +1,32 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
 import NetLayer
 import XCTest
-
-@testable import HTTPTransport
 
 /// Tests of methods, header fields, bodies and connections.
 extension TransportSuite {
   func test_everyMethodArrivesUnchanged() throws {
     for method in [HTTPMethod.get, .post, .put, .patch, .delete, .options, "PURGE"] {
-      let answer = try response(request(method, "/echo"))
-      XCTAssertEqual(answer.headers["X-Method"], method.rawValue)
-      XCTAssertEqual(answer.body, Data())
+      let reply = try response(request(method, "/echo"))
+      XCTAssertEqual(reply.headers["X-Method"], method.rawValue)
+      XCTAssertEqual(reply.body, Data())
     }
   }
 
   func test_headHasHeadersAndNoBody() throws {
-    let answer = try response(request(.head, "/text"))
-    XCTAssertEqual(answer.status, 200)
-    XCTAssertEqual(answer.headers["Content-Length"], "5")
-    XCTAssertEqual(answer.body, Data())
+    let reply = try response(request(.head, "/text"))
+    XCTAssertEqual(reply.status, 200)
+    XCTAssertEqual(reply.headers["Content-Length"], "5")
+    XCTAssertEqual(reply.body, Data())
     try assertStillServes()
   }
 
-  func test_agetFollowsAPOSTOnTheSameConnection() throws {
+  func test_aGETFollowsAPOSTOnTheSameConnection() throws {
     XCTAssertEqual(try response(request(.post, "/echo", body: .data(Data("x".utf8)))).body, Data("x".utf8))
-    let answer = try response(request(.get, "/echo"))
-    XCTAssertEqual(answer.headers["X-Method"], "GET")
-    XCTAssertEqual(answer.headers["X-Length"], "none")
+    let reply = try response(request(.get, "/echo"))
+    XCTAssertEqual(reply.headers["X-Method"], "GET")
+    XCTAssertEqual(reply.headers["X-Length"], "none")
   }
 
   func test_everyStatusIsAResponse() throws {
@@ -37,9 +36,9 @@ extension TransportSuite {
   }
 
   func test_aBasicChallengeIsAResponse() throws {
-    let answer = try response(request(.get, "/basic"))
-    XCTAssertEqual(answer.status, 401)
-    XCTAssertEqual(answer.body, Data("who are you".utf8))
+    let reply = try response(request(.get, "/basic"))
+    XCTAssertEqual(reply.status, 401)
+    XCTAssertEqual(reply.body, Data("who are you".utf8))
   }
 
   func test_theQueryArrives() throws {
@@ -60,13 +59,13 @@ extension TransportSuite {
   }
 
   func test_anEmptyHeaderValueIsSent() throws {
-    let answer = try response(request(.get, "/headers", headers: ["X-Empty": ""]))
-    XCTAssert(String(decoding: answer.body, as: UTF8.self).contains("X-Empty: "))
+    let reply = try response(request(.get, "/headers", headers: ["X-Empty": ""]))
+    XCTAssert(String(decoding: reply.body, as: UTF8.self).contains("X-Empty: "))
   }
 
   func test_noExpectationAndNoFormTypeAreAdded() throws {
-    let answer = try response(request(.post, "/headers", body: .data(Data(count: 1 << 20))))
-    let text = String(decoding: answer.body, as: UTF8.self).lowercased()
+    let reply = try response(request(.post, "/headers", body: .data(Data(count: 1 << 20))))
+    let text = String(decoding: reply.body, as: UTF8.self).lowercased()
     XCTAssertFalse(text.contains("expect:"), text)
     XCTAssert(text.contains("content-length: \(1 << 20)"), text)
   }
@@ -89,35 +88,35 @@ extension TransportSuite {
   }
 
   func test_anInformationalHeadIsIgnored() throws {
-    let answer = try response(request(.get, "/early-hints"))
-    XCTAssertEqual(answer.status, 200)
-    XCTAssertEqual(answer.headers["X-Late"], "2")
-    XCTAssertNil(answer.headers["X-Early"])
-    XCTAssertEqual(answer.body, Data("ok".utf8))
+    let reply = try response(request(.get, "/early-hints"))
+    XCTAssertEqual(reply.status, 200)
+    XCTAssertEqual(reply.headers["X-Late"], "2")
+    XCTAssertNil(reply.headers["X-Early"])
+    XCTAssertEqual(reply.body, Data("ok".utf8))
   }
 
   func test_bodiesOfManySizesArrive() throws {
     for count in [0, 1, 14, 15, 1000, 16_384, 65_537, 1 << 20] {
-      let answer = try response(request(.get, "/bytes/\(count)"))
-      XCTAssertEqual(answer.body, Data(TestRoutes.pattern(count)), "\(count) bytes")
+      let reply = try response(request(.get, "/bytes/\(count)"))
+      XCTAssertEqual(reply.body, Data(TestRoutes.pattern(count)), "\(count) bytes")
     }
   }
 
   func test_bodiesOfManySizesAreSent() throws {
     for count in [0, 1, 1000, 65_536, 65_537, 1 << 20] {
       let body = Data(TestRoutes.pattern(count))
-      let answer = try response(request(.post, "/echo", headers: ["Content-Type": "x/y"], body: .data(body)))
-      XCTAssertEqual(answer.body, body, "\(count) bytes")
-      XCTAssertEqual(answer.headers["X-Length"], "\(count)")
-      XCTAssertEqual(answer.headers["Content-Type"], "x/y")
+      let reply = try response(request(.post, "/echo", headers: ["Content-Type": "x/y"], body: .data(body)))
+      XCTAssertEqual(reply.body, body, "\(count) bytes")
+      XCTAssertEqual(reply.headers["X-Length"], "\(count)")
+      XCTAssertEqual(reply.headers["Content-Type"], "x/y")
     }
   }
 
   func test_everyMethodExceptHEADMayHaveABody() throws {
     for method in [HTTPMethod.post, .put, .patch, .delete, .options, "REPORT"] {
-      let answer = try response(request(method, "/echo", body: .data(Data("content".utf8))))
-      XCTAssertEqual(answer.body, Data("content".utf8), method.rawValue)
-      XCTAssertEqual(answer.headers["X-Method"], method.rawValue)
+      let reply = try response(request(method, "/echo", body: .data(Data("content".utf8))))
+      XCTAssertEqual(reply.body, Data("content".utf8), method.rawValue)
+      XCTAssertEqual(reply.headers["X-Method"], method.rawValue)
     }
     try failure(request(.head, "/echo", body: .data(Data("content".utf8))), .invalidRequest)
   }
@@ -132,9 +131,9 @@ extension TransportSuite {
   func test_aFileIsSentWithItsContentLength() throws {
     for count in [0, 10, 300_000] {
       let content = Data(TestRoutes.pattern(count))
-      let answer = try response(request(.put, "/echo", body: .file(try temporaryFile(content))))
-      XCTAssertEqual(answer.body, content)
-      XCTAssertEqual(answer.headers["X-Length"], "\(count)")
+      let reply = try response(request(.put, "/echo", body: .file(try temporaryFile(content))))
+      XCTAssertEqual(reply.body, content)
+      XCTAssertEqual(reply.headers["X-Length"], "\(count)")
     }
   }
 
@@ -162,9 +161,9 @@ extension TransportSuite {
 
   func test_theResponseNamesTheRequest() throws {
     let sent = request(.get, "/text", headers: ["X-One": "1"])
-    let answer = try response(sent)
-    XCTAssertEqual(answer.request.url, sent.url)
-    XCTAssertEqual(answer.request.headers, sent.headers)
-    XCTAssertEqual(answer.url, sent.url)
+    let reply = try response(sent)
+    XCTAssertEqual(reply.request.url, sent.url)
+    XCTAssertEqual(reply.request.headers, sent.headers)
+    XCTAssertEqual(reply.url, sent.url)
   }
 }

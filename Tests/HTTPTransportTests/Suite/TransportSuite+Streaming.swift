@@ -1,11 +1,10 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
 import NetLayer
 import Streams
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
 
 /// Tests of responses that are delivered while they arrive.
 extension TransportSuite {
@@ -13,12 +12,12 @@ extension TransportSuite {
     for path in ["/bytes/1000000", "/chunked", "/gzip", "/status/404", "/bytes/1"] {
       let pending = PendingStream(self)
       pending.start(request(.get, path), on: transport)
-      let answer = try pending.outcome().get()
+      let reply = try pending.outcome().get()
       let whole = try response(request(.get, path))
       XCTAssertEqual(pending.body, whole.body, path)
-      XCTAssertEqual(answer.status, whole.status, "\(path)")
-      XCTAssertEqual(answer.headers["Content-Type"], whole.headers["Content-Type"], "\(path)")
-      XCTAssertEqual(answer.body, Data(), "\(path)")
+      XCTAssertEqual(reply.status, whole.status, "\(path)")
+      XCTAssertEqual(reply.headers["Content-Type"], whole.headers["Content-Type"], "\(path)")
+      XCTAssertEqual(reply.body, Data(), "\(path)")
       XCTAssertEqual(pending.heads.map(\.status), [whole.status], "\(path)")
       XCTAssertEqual(pending.order.first, "head")
       XCTAssertEqual(pending.order.last, "completion")
@@ -199,9 +198,9 @@ extension TransportSuite {
     let file = try temporaryFile(Data("old".utf8))
     var request = Request(url: server.url("/"))
     request.destination = file
-    let answer = try response(request)
-    XCTAssertEqual(answer.file, file)
-    XCTAssertEqual(answer.body, Data())
+    let reply = try response(request)
+    XCTAssertEqual(reply.file, file)
+    XCTAssertEqual(reply.body, Data())
     XCTAssertEqual(try Data(contentsOf: file), Data(content))
   }
 
@@ -246,12 +245,12 @@ final class PendingStream: Sendable {
 
   private let state = Locked(State())
   private let completed: XCTestExpectation
-  private let answer: @Sendable (Data) -> BodyFlow
+  private let reply: @Sendable (Data) -> BodyFlow
 
-  init(_ test: XCTestCase, answer: @escaping @Sendable (Data) -> BodyFlow = { _ in .continue }) {
+  init(_ test: XCTestCase, reply: @escaping @Sendable (Data) -> BodyFlow = { _ in .continue }) {
     completed = test.expectation(description: "stream completed")
     completed.assertForOverFulfill = true
-    self.answer = answer
+    self.reply = reply
   }
 
   @discardableResult
@@ -275,7 +274,7 @@ final class PendingStream: Sendable {
             state.body.append(data)
             state.chunks += 1
           }
-          return answer(data)
+          return reply(data)
         },
         completion: { [self] outcome in
           state.withLock { state in

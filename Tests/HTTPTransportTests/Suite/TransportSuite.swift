@@ -1,12 +1,11 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
 import NetLayer
 import Streams
 import Synchronization
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
 
 /// The requirements for every transport, tested against the loopback server. This class tests the default transport;
 /// subclasses test others and list what their platform does not support in `gaps`.

@@ -3,7 +3,7 @@
   import NetLayer
   import XCTest
 
-  @testable import HTTPTransport
+  import HTTPTransport
 
   /// The transport suite with Foundation's session.
   final class URLSessionTransportTests: TransportSuite {

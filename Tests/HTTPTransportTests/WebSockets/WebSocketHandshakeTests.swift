@@ -131,15 +131,15 @@ final class WebSocketHandshakeTests: XCTestCase {
   // MARK: The response
 
   private func read(_ text: String) -> String {
-    func run(_ pieces: [[UInt8]]) -> String {
+    func run(_ fragments: [[UInt8]]) -> String {
       var opening = WebSocketOpening()
       do {
-        for piece in pieces {
-          piece.withUnsafeBytes { opening.feed($0) }
+        for fragment in fragments {
+          fragment.withUnsafeBytes { opening.feed($0) }
           switch try opening.next() {
           case .needsInput: continue
           case .open(let headers, let rest):
-            return "open \(headers.count) \(pieces.count == 1 ? String(decoding: rest, as: UTF8.self) : "")"
+            return "open \(headers.count) \(fragments.count == 1 ? String(decoding: rest, as: UTF8.self) : "")"
           case .response(let status, _, let body): return "\(status) \(String(decoding: body, as: UTF8.self))"
           }
         }

@@ -11,18 +11,18 @@ final class WebSocketProtocolTests: XCTestCase {
     line: UInt = #line
   ) -> (events: [String], sent: [String]) {
     let whole = run([bytes], options)
-    let pieces = run(bytes.map { [$0] }, options)
-    XCTAssertEqual(whole.events, pieces.events, "in pieces", file: file, line: line)
-    XCTAssertEqual(whole.sent, pieces.sent, "in pieces", file: file, line: line)
+    let fragments = run(bytes.map { [$0] }, options)
+    XCTAssertEqual(whole.events, fragments.events, "in pieces", file: file, line: line)
+    XCTAssertEqual(whole.sent, fragments.sent, "in pieces", file: file, line: line)
     return whole
   }
 
-  private func run(_ pieces: [[UInt8]], _ options: WebSocketOptions) -> (events: [String], sent: [String]) {
+  private func run(_ fragments: [[UInt8]], _ options: WebSocketOptions) -> (events: [String], sent: [String]) {
     var socket = WebSocketProtocol(options, at: 0)
     var events: [String] = []
     var sent: [UInt8] = []
-    for piece in pieces {
-      piece.withUnsafeBytes { socket.feed($0, at: 0) }
+    for fragment in fragments {
+      fragment.withUnsafeBytes { socket.feed($0, at: 0) }
       while let event = socket.next() { events.append(Self.text(event)) }
       sent += socket.takeOutput()
     }

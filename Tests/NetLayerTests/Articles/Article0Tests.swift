@@ -1,9 +1,8 @@
+import HTTPTransport
+import NetLayer
 import Streams
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 private struct User: Decodable, Equatable {
   var userid: Int

@@ -1,10 +1,9 @@
+import HTTPTransport
+import NetLayer
 import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 private struct UserInfo: Decodable, Equatable, Sendable {
   var age: Int?
@@ -134,11 +133,11 @@ final class Article1Tests: XCTestCase {
       let name: String
     }
     enum Sort: String, Decodable, Sendable { case m }
-    let answer = base.request(TestAPI.m)
-    XCTAssertEqual(record(answer.map(Person.self, at: "data")).elements.first?.name, "m")
-    XCTAssertEqual(record(answer.map(UserInfo.self, at: "data")).elements.first?.name, "m")
-    XCTAssertEqual(record(answer.map(Sort.self, at: "data.name")).elements, [.m])
-    XCTAssertEqual(record(answer.map(Int.self, at: "data.age")).elements, [1])
+    let reply = base.request(TestAPI.m)
+    XCTAssertEqual(record(reply.map(Person.self, at: "data")).elements.first?.name, "m")
+    XCTAssertEqual(record(reply.map(UserInfo.self, at: "data")).elements.first?.name, "m")
+    XCTAssertEqual(record(reply.map(Sort.self, at: "data.name")).elements, [.m])
+    XCTAssertEqual(record(reply.map(Int.self, at: "data.age")).elements, [1])
   }
 
   func test_row_1_9_oneCall_canBeStubbed() {

@@ -94,17 +94,17 @@ final class Article2RowsTests: XCTestCase {
   }
 
   func test_row_2_17_result_isASuccessOrAFailure() {
-    let answered = expectation(description: "answered")
-    answered.expectedFulfillmentCount = 2
+    let replied = expectation(description: "answered")
+    replied.expectedFulfillmentCount = 2
     for status in [200, 404] {
       Router<Smallest>(network(StubTransport { _ in .json("{}", status: status) })).request(Smallest()) { result in
         switch result {
         case .success(let response): XCTAssertEqual(response.status, 200)
         case .failure(let error): XCTAssertEqual(error.code, 404)
         }
-        answered.fulfill()
+        replied.fulfill()
       }
     }
-    wait(for: [answered], timeout: 10)
+    wait(for: [replied], timeout: 10)
   }
 }

@@ -1,11 +1,10 @@
+import HTTPTransport
 import LoopbackServer
+import NetLayer
 import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 private enum MovieAPI: Endpoint {
   case recommended(id: Int)
@@ -82,12 +81,12 @@ private struct NetworkManager {
 }
 
 final class Article2Tests: XCTestCase {
-  private let answer =
+  private let reply =
     #"{"page":1,"total_results":1,"total_pages":1,"results":[{"id":1,"title":"t","vote_average":7.5}]}"#
 
   func test_row_2_21_getNewMovies_passesModelsToACompletion() throws {
     for (environment, place) in [(Backend.Environment.qa, "qa"), (.staging, "staging"), (.production, "api")] {
-      let server = try TestServer { [answer] _ in .json(answer) }
+      let server = try TestServer { [reply] _ in .json(reply) }
       let manager = NetworkManager(environment: environment, server: server)
       let completed = expectation(description: "completed")
       manager.getNewMovies(page: 1) { movies, error in
@@ -138,17 +137,17 @@ final class Article2Tests: XCTestCase {
   }
 
   func test_row_2_11_oneRequest_canBeCancelledAlone() throws {
-    let transport = StubTransport { [answer] in $0.url.path.hasSuffix("popular") ? .never : .json(answer) }
+    let transport = StubTransport { [reply] in $0.url.path.hasSuffix("popular") ? .never : .json(reply) }
     let router = Router<MovieAPI>(Network(Backend(baseURL: URL(string: "http://h"), transport: transport)))
     let cancelled = expectation(description: "cancelled")
-    let answered = expectation(description: "answered")
+    let replied = expectation(description: "answered")
     let request = router.request(.popular(page: 1)) { result in
       if case .failure(let error) = result, error.kind == .cancelled { cancelled.fulfill() }
     }
     router.request(.video(id: 1)) { result in
-      if case .success(let response) = result, response.status == 200 { answered.fulfill() }
+      if case .success(let response) = result, response.status == 200 { replied.fulfill() }
     }
     request.dispose()
-    wait(for: [cancelled, answered], timeout: 10)
+    wait(for: [cancelled, replied], timeout: 10)
   }
 }

@@ -116,9 +116,9 @@ final class Article3CacheTests: XCTestCase {
     XCTAssertEqual(run(users, fixture).elements, [User(login: "1")])
     XCTAssertEqual(run(users, fixture).elements, [User(login: "1"), User(login: "2")])
     XCTAssertEqual(run(users, fixture).elements, [User(login: "2"), User(login: "3")])
-    let answers = run(user.cache.request(on: fixture.network), fixture).elements
+    let replies = run(user.cache.request(on: fixture.network), fixture).elements
     XCTAssertEqual(
-      answers.map(\.origin), [.cache(age: .seconds(0), isStale: true), .network], "they can be told apart")
+      replies.map(\.origin), [.cache(age: .seconds(0), isStale: true), .network], "they can be told apart")
   }
 
   func test_row_3_9_missingCache_isAnErrorWithTheRemedy() throws {

@@ -1,11 +1,10 @@
+import HTTPTransport
+import NetLayer
 import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 private enum GitHub: Endpoint {
   case userProfile(String)
@@ -64,10 +63,10 @@ final class Article3Tests: XCTestCase {
   }
 
   func test_row_3_5_objectsArraysAndScalarsAtAKeyPath_areOneCall() {
-    let answer = GitHub.repos("x").request(on: github)
-    XCTAssertEqual(record(answer.map([User].self, at: "data.items")).elements, [[User(login: "a"), User(login: "b")]])
-    XCTAssertEqual(record(answer.map(User.self, at: "data.items[1]")).elements, [User(login: "b")])
-    XCTAssertEqual(record(answer.map(Int.self, at: "data.total")).elements, [2])
+    let reply = GitHub.repos("x").request(on: github)
+    XCTAssertEqual(record(reply.map([User].self, at: "data.items")).elements, [[User(login: "a"), User(login: "b")]])
+    XCTAssertEqual(record(reply.map(User.self, at: "data.items[1]")).elements, [User(login: "b")])
+    XCTAssertEqual(record(reply.map(Int.self, at: "data.total")).elements, [2])
   }
 
   func test_row_3_6_parser_isReplacedInOnePlace() {

@@ -1,11 +1,10 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import Streams
 import StreamsTesting
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// A signer that signs the token, the path and a nonce, which is a counter. It records its input.
 private final class NonceSigner: Signer {

@@ -1,7 +1,6 @@
+import HTTPTransport
+import NetLayer
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 final class URLConvertibleTests: XCTestCase {
   private func url(_ path: String, below base: String?) throws -> String {

@@ -1,8 +1,7 @@
+import HTTPTransport
+import NetLayer
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 final class URLParameterEncoderTests: XCTestCase {
   private struct Query: Encodable {

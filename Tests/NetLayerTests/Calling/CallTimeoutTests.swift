@@ -1,10 +1,9 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import Streams
 import StreamsTesting
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// `Timeouts.call`, the time limit for all attempts of a call.
 final class CallTimeoutTests: XCTestCase {

@@ -164,10 +164,10 @@ final class FetchTests: XCTestCase {
   }
 
   func test_errors_areReportedOnce_andMapped() async throws {
-    let heard = Locked<[String]>([])
+    let observed = Locked<[String]>([])
     let stub = StubTransport([.init(nil, "/v1/bad", .json("[]")), .init(nil, "/v1/gone", .json("{}", status: 410))])
     let api = network(stub) { backend in
-      backend.onError = { error in heard.withLock { $0.append("\(error.kind)") } }
+      backend.onError = { error in observed.withLock { $0.append("\(error.kind)") } }
       backend.mapError = { error in
         var error = error
         error.message = "mapped"
@@ -182,7 +182,7 @@ final class FetchTests: XCTestCase {
         XCTAssertEqual(error.message, "mapped", path)
       }
     }
-    XCTAssertEqual(heard.withLock { $0 }, ["parse", "status", "invalidRequest"])
+    XCTAssertEqual(observed.withLock { $0 }, ["parse", "status", "invalidRequest"])
   }
 
   func test_cancellingTheTask_cancelsTheRequest() async throws {
@@ -364,16 +364,16 @@ final class FetchTests: XCTestCase {
   }
 
   func test_truncatedBody_isReported() async throws {
-    let heard = Locked<[NetworkError.Kind]>([])
+    let observed = Locked<[NetworkError.Kind]>([])
     let stub = StubTransport { _ in .chunks([Data("a".utf8)], failing: .connection) }
-    let api = network(stub) { $0.onError = { error in heard.withLock { $0.append(error.kind) } } }
+    let api = network(stub) { $0.onError = { error in observed.withLock { $0.append(error.kind) } } }
     do {
       try await api.withStream(.get("/a")) { streamed in for try await _ in streamed.chunks {} }
       XCTFail("no error")
     } catch {
       XCTAssertEqual((error as? NetworkError)?.kind, .connection)
     }
-    XCTAssertEqual(heard.withLock { $0 }, [.connection])
+    XCTAssertEqual(observed.withLock { $0 }, [.connection])
   }
 
   func test_wait_usesTheTimeoutOfTheCall() throws {

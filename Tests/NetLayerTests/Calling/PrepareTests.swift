@@ -1,10 +1,9 @@
+import HTTPTransport
 import LoopbackServer
+import NetLayer
 import Streams
 import StreamsTesting
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// `network.prepare(_:)`, which opens a connection ahead.
 final class PrepareTests: XCTestCase {

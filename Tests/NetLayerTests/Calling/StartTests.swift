@@ -1,11 +1,10 @@
+import HTTPTransport
 import LoopbackServer
+import NetLayer
 import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 private struct Get: Endpoint {
   typealias Output = Int
@@ -19,9 +18,9 @@ final class StartTests: XCTestCase {
 
   func test_row_0_13_request_isStartedAndCancelledWithoutStreams() throws {
     let request = Request(url: try XCTUnwrap(URL(string: "http://h/a")))
-    let answered = expectation(description: "answered")
+    let replied = expectation(description: "answered")
     request.start(on: network(StubTransport { _ in .json("7") })) { result in
-      if case .success(let response) = result, response.status == 200 { answered.fulfill() }
+      if case .success(let response) = result, response.status == 200 { replied.fulfill() }
     }
     let cancelled = expectation(description: "cancelled")
     let transport = StubTransport { _ in .never }
@@ -31,7 +30,7 @@ final class StartTests: XCTestCase {
     running.cancel()
     running.cancel()
     XCTAssertTrue(running.isDisposed)
-    wait(for: [answered, cancelled], timeout: 10)
+    wait(for: [replied, cancelled], timeout: 10)
     let refused = expectation(description: "refused")
     request.start(on: network(StubTransport { _ in .json("{}", status: 404) })) { result in
       if case .failure(let error) = result, error.kind == .status { refused.fulfill() }

@@ -1,11 +1,10 @@
+import HTTPTransport
+import NetLayer
 import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 private enum API: Endpoint {
   case user(Int), like
@@ -40,8 +39,8 @@ final class StubbedResponseTests: XCTestCase {
   #if os(Linux)
     func test_requestThatCannotBeRecordedFails() throws {
       let full = URL(filePath: "/dev/full")
-      let answers = StubTransport { $0.method == .get ? .json("7") : .failure(.timeout) }
-      let transport = try RecordingTransport(answers, to: full)
+      let replies = StubTransport { $0.method == .get ? .json("7") : .failure(.timeout) }
+      let transport = try RecordingTransport(replies, to: full)
       for endpoint in [API.user(7), .like] {
         let error = try failure(of: network(transport).request(endpoint))
         XCTAssertEqual(error.kind, .file)

@@ -1,11 +1,10 @@
+import HTTPTransport
 import LoopbackServer
+import NetLayer
 import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// Uploads and downloads over a real connection, with the default transport.
 class TransferTests: XCTestCase {

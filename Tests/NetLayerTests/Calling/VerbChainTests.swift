@@ -1,10 +1,9 @@
 import Foundation
+import NetLayer
 import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
-
-@testable import NetLayer
 
 /// Every modifier follows every verb, with a result by name or by inference. Most of this test is that it compiles.
 final class VerbChainTests: XCTestCase {

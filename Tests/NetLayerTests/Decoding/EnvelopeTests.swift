@@ -95,7 +95,7 @@ final class EnvelopeTests: XCTestCase {
   }
 
   func test_row_0_23_bool_readsThePayload() throws {
-    func flag(_ data: String) throws -> Bool { try accepted("{\"code\":200\(data)}").flag() }
+    func flag(_ data: String) throws -> Bool { try accepted("{\"code\":200\(data)}").bool() }
     for yes in ["", "null", "true", "1", "2", "\"\"", "\"true\"", "\"1\"", "{}", "[]"] {
       XCTAssertTrue(try flag(yes.isEmpty ? "" : ",\"data\":\(yes)"), yes)
     }

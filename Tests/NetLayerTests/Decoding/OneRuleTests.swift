@@ -1,11 +1,10 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// One rule for payloads and one for statuses: the result of a call does not depend on the function that makes it.
 final class OneRuleTests: XCTestCase {

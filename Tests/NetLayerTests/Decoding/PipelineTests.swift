@@ -1,10 +1,9 @@
+import HTTPTransport
+import NetLayer
 import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 final class PipelineTests: XCTestCase {
   private struct User: Decodable, Equatable {

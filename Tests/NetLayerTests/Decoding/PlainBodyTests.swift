@@ -1,10 +1,9 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import NetLayerTesting
 import Streams
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// `Envelope.none`, and the error messages of servers.
 final class PlainBodyTests: XCTestCase {

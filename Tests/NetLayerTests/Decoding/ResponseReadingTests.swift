@@ -1,8 +1,7 @@
+import HTTPTransport
+import NetLayer
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 final class ResponseReadingTests: XCTestCase {
   private func response(_ body: Data, status: Int = 200, type: String? = nil) throws -> Response {

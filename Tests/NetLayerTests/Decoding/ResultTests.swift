@@ -1,10 +1,9 @@
+import HTTPTransport
+import NetLayer
 import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 private struct Item: Decodable, Equatable {
   var id: Int
@@ -126,11 +125,11 @@ final class ResultTests: XCTestCase {
   }
 
   func test_row_3_4_emptyData_failsByDefault() throws {
-    let answer = network("").response(.get, "/a")
-    XCTAssertEqual(try failure(of: answer.map([Item].self)).kind, .parse)
-    XCTAssertEqual(record(answer.map([Item].self, failsOnEmptyData: false)).elements, [[]])
-    XCTAssertEqual(record(answer.map(Item?.self, failsOnEmptyData: false)).elements, [nil])
-    XCTAssertEqual(try failure(of: answer.map(Item.self, failsOnEmptyData: false)).kind, .parse)
+    let reply = network("").response(.get, "/a")
+    XCTAssertEqual(try failure(of: reply.map([Item].self)).kind, .parse)
+    XCTAssertEqual(record(reply.map([Item].self, failsOnEmptyData: false)).elements, [[]])
+    XCTAssertEqual(record(reply.map(Item?.self, failsOnEmptyData: false)).elements, [nil])
+    XCTAssertEqual(try failure(of: reply.map(Item.self, failsOnEmptyData: false)).kind, .parse)
     XCTAssertEqual(record(network("[]").response(.get, "/a").map([Item].self, failsOnEmptyData: false)).elements, [[]])
   }
 

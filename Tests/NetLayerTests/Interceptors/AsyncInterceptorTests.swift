@@ -1,11 +1,10 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// Interceptors, token refreshes and signers that use `await`.
 final class AsyncInterceptorTests: XCTestCase {
@@ -73,8 +72,8 @@ final class AsyncInterceptorTests: XCTestCase {
       // Asynchronously, and with the same network that waits for the token.
       await Task.yield()
       guard let api = itself.withLock({ $0 }) else { throw CancellationError() }
-      let answer: JSON = try await api.fetch(.post("/token", form: ["refresh_token": old?.refresh]))
-      return Token(access: answer["access"].string ?? "")
+      let reply: JSON = try await api.fetch(.post("/token", form: ["refresh_token": old?.refresh]))
+      return Token(access: reply["access"].string ?? "")
     }
     let api = network(stub) { $0.interceptors = [authentication] }
     itself.withLock { $0 = api }
@@ -202,15 +201,15 @@ final class AsyncInterceptorTests: XCTestCase {
     let queue = DispatchQueue(label: "mapping")
     let mark = QueueMark()
     mark.put(on: queue)
-    let heard = Locked<[Bool]>([])
+    let observed = Locked<[Bool]>([])
     let api = network(StubTransport { _ in .json("1") }) {
       $0.signer = ClosureSigner { _ in throw Own() }
       $0.mapping = SerialDispatchQueueScheduler(queue: queue, internalSerialQueueName: "mapping")
       $0.messages = .chinese
-      $0.onError = { _ in heard.withLock { $0.append(mark.isHere) } }
+      $0.onError = { _ in observed.withLock { $0.append(mark.isHere) } }
     }
     XCTAssertEqual(try failure(of: api.response(.get, "/x")).message, NetworkError.Messages.chinese.parameter)
-    XCTAssertEqual(heard.withLock { $0 }, [true])
+    XCTAssertEqual(observed.withLock { $0 }, [true])
   }
 
   func test_signer_canCallTheNetworkWhoseRefreshItSigns() async throws {
@@ -227,8 +226,8 @@ final class AsyncInterceptorTests: XCTestCase {
       for: [url], store: MemoryTokenStore(Token(access: "old")), timeout: .seconds(5)
     ) { _ in
       guard let api = login.withLock({ $0 }) else { throw CancellationError() }
-      let answer: JSON = try await api.fetch(.post("/token"))
-      return Token(access: answer["access"].string ?? "")
+      let reply: JSON = try await api.fetch(.post("/token"))
+      return Token(access: reply["access"].string ?? "")
     }
     let keys = network(stub) { $0.interceptors = [authentication] }
     let signed = keys.with {

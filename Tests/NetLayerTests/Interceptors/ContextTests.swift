@@ -1,10 +1,9 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import Streams
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// The contexts of requests and responses.
 final class ContextTests: XCTestCase {

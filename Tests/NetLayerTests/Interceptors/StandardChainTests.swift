@@ -1,11 +1,10 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import Streams
 import StreamsTesting
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// All interceptors in their documented order: logger, coalescing, reachability, retry, authentication, limits.
 final class StandardChainTests: XCTestCase {

@@ -1,10 +1,9 @@
+import HTTPTransport
+import NetLayer
 import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 private struct Item: Decodable, Equatable {
   var path: String
@@ -27,12 +26,12 @@ final class GroupTests: XCTestCase {
   }
 
   /// Responds with the path of the request, `delay` later.
-  private static func answer(_ request: Request, after delay: Duration = .zero) -> StubTransport.StubbedResponse {
+  private static func reply(_ request: Request, after delay: Duration = .zero) -> StubTransport.StubbedResponse {
     .json(#"{"path":"\#(request.url.lastPathComponent)"}"#, after: delay)
   }
 
   func test_row_1_12_zip_keepsTheOrderOfTheEndpoints() {
-    let stub = StubTransport { Self.answer($0, after: $0.url.path == "/a" ? .milliseconds(50) : .zero) }
+    let stub = StubTransport { Self.reply($0, after: $0.url.path == "/a" ? .milliseconds(50) : .zero) }
     let typed = network(stub).zip(["a", "b", "c"].map { GetItem(name: $0) })
     XCTAssertEqual(record(typed).elements, [["a", "b", "c"].map { Item(path: $0) }])
     let models = network(stub).zip([Get(name: "a"), Get(name: "b")], as: Item.self)
@@ -43,7 +42,7 @@ final class GroupTests: XCTestCase {
   }
 
   func test_row_1_12_merge_emitsResultsInOrderOfArrival() {
-    let stub = StubTransport { Self.answer($0, after: $0.url.path == "/a" ? .milliseconds(100) : .zero) }
+    let stub = StubTransport { Self.reply($0, after: $0.url.path == "/a" ? .milliseconds(100) : .zero) }
     let merged = record(network(stub).merge(["a", "b"].map { GetItem(name: $0) })).elements
     XCTAssertEqual(merged.map(\.path), ["b", "a"])
     XCTAssertEqual(record(network(stub).merge([Get(name: "c")], as: Item.self)).elements, [Item(path: "c")])
@@ -78,7 +77,7 @@ final class GroupTests: XCTestCase {
   }
 
   func test_row_0_10_group_boundsCallsInFlight() {
-    let stub = StubTransport { Self.answer($0, after: .seconds(0.005)) }
+    let stub = StubTransport { Self.reply($0, after: .seconds(0.005)) }
     let network = network(stub)
     let most = Locked(0)
     let counting = network.requestsInFlight.subscribe(onNext: { count in most.withLock { $0 = max($0, count) } })
@@ -90,7 +89,7 @@ final class GroupTests: XCTestCase {
   }
 
   func test_requestsThatAnotherThreadDisposesWhileTheyStartAreCountedInBeforeTheyAreCountedOut() {
-    let network = network(StubTransport { Self.answer($0) })
+    let network = network(StubTransport { Self.reply($0) })
     let least = Locked(0)
     let counting = network.requestsInFlight.subscribe(onNext: { count in least.withLock { $0 = min($0, count) } })
     defer { counting.dispose() }
@@ -112,7 +111,7 @@ final class GroupTests: XCTestCase {
   }
 
   func test_row_1_15_differentModels_areZippedIntoATuple() throws {
-    let stub = StubTransport { Self.answer($0) }
+    let stub = StubTransport { Self.reply($0) }
     let network = network(stub)
     let zipped = Single.zip(
       network.request(GetItem(name: "a")), network.request(Get(name: "b"), as: String.self),
@@ -125,7 +124,7 @@ final class GroupTests: XCTestCase {
   }
 
   func test_row_0_15_severalRequests_runConcurrentlyAfterOne() throws {
-    let stub = StubTransport { Self.answer($0) }
+    let stub = StubTransport { Self.reply($0) }
     let network = network(stub)
     let location = Observable.just("here")
     let screen = location.flatMap { place in
@@ -140,7 +139,7 @@ final class GroupTests: XCTestCase {
   }
 
   func test_row_3_17_streamOfEndpoints_isCalledInOrderOfArrival() {
-    let stub = StubTransport { Self.answer($0) }
+    let stub = StubTransport { Self.reply($0) }
     let network = network(stub)
     let taps = PublishSubject<GetItem>()
     let names = Notes()

@@ -1,19 +1,18 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
+import NetLayer
 import NetLayerTesting
 import Streams
 import XCTest
 
-@testable import HTTPTransport
-@testable import NetLayer
-
 /// `network.pages` with links, cursors, numbers and offsets.
 final class PagedCallTests: XCTestCase {
-  private func network(_ answer: @escaping @Sendable (URLComponents) -> StubTransport.StubbedResponse?) -> (
+  private func network(_ reply: @escaping @Sendable (URLComponents) -> StubTransport.StubbedResponse?) -> (
     Network, StubTransport
   ) {
     let stub = StubTransport { request in
-      URLComponents(url: request.url, resolvingAgainstBaseURL: true).flatMap(answer)
+      URLComponents(url: request.url, resolvingAgainstBaseURL: true).flatMap(reply)
     }
     let url = URL(string: "http://api.test")
     return (Network(Backend(baseURL: url, headers: ["K": "key"], envelope: .none, transport: stub)), stub)

@@ -1,10 +1,9 @@
+import HTTPTransport
+import NetLayer
 import NetLayerTesting
 import Streams
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 private struct User: Decodable, Equatable {
   var id: Int

@@ -44,10 +44,10 @@ final class DownloadTests: XCTestCase {
   private func pending(_ status: Int, _ headers: HTTPHeaders, _ body: String...) throws -> ScriptedStream.PendingCall {
     scheduler.advanceBy(0)
     let pending = try XCTUnwrap(transport.pendingCalls.last)
-    pending.answer(status, headers)
+    pending.reply(status, headers)
     scheduler.advanceBy(0)
-    for piece in body {
-      pending.send(piece)
+    for fragment in body {
+      pending.send(fragment)
       scheduler.advanceBy(50)
     }
     return pending

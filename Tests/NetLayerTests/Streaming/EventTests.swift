@@ -1,11 +1,10 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import Streams
 import StreamsTesting
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 private struct Feed: Endpoint {
   var path: String { "/events" }
@@ -32,7 +31,7 @@ final class EventTests: XCTestCase {
 
   private func open(_ type: String = "text/event-stream; charset=utf-8") throws -> ScriptedStream.PendingCall {
     let pending = try XCTUnwrap(transport.pendingCalls.last)
-    pending.answer(200, ["Content-Type": type])
+    pending.reply(200, ["Content-Type": type])
     scheduler.advanceBy(0)
     return pending
   }
@@ -133,7 +132,7 @@ final class EventTests: XCTestCase {
   func test_errorBodyThatNeverEnds_isNotAwaited() throws {
     _ = subscribe()
     let pending = try XCTUnwrap(transport.pendingCalls.last)
-    pending.answer(503)
+    pending.reply(503)
     scheduler.advanceBy(0)
     pending.send("half a")
     scheduler.advanceTo(20_000)
@@ -155,7 +154,7 @@ final class EventTests: XCTestCase {
   func test_noContent_endsTheStream() throws {
     _ = subscribe()
     let pending = try XCTUnwrap(transport.pendingCalls.last)
-    pending.answer(204)
+    pending.reply(204)
     pending.end()
     scheduler.start()
     XCTAssertEqual(notes.all, ["|"])
@@ -165,7 +164,7 @@ final class EventTests: XCTestCase {
   func test_otherStatusOrContentType_isAnError() throws {
     _ = subscribe()
     let pending = try XCTUnwrap(transport.pendingCalls.last)
-    pending.answer(500)
+    pending.reply(500)
     pending.end()
     scheduler.advanceTo(10)
     _ = subscribe()
@@ -228,7 +227,7 @@ final class EventTests: XCTestCase {
     for (time, status) in [(3000, 502), (9000, 503), (21_000, 429)] {
       scheduler.advanceTo(time)
       let pending = try XCTUnwrap(transport.pendingCalls.last)
-      pending.answer(status, [:])
+      pending.reply(status, [:])
       pending.end()
       scheduler.advanceBy(0)
     }
@@ -241,7 +240,7 @@ final class EventTests: XCTestCase {
     // Before the first stream, the same response is an error.
     let first = subscribe()
     let refused = try XCTUnwrap(transport.pendingCalls.last)
-    refused.answer(502, [:])
+    refused.reply(502, [:])
     refused.end()
     scheduler.advanceBy(0)
     XCTAssertEqual(notes.all.last, "status @45000")
@@ -280,7 +279,7 @@ final class EventTests: XCTestCase {
     transport.pendingCalls.last?.end(.connection)
     scheduler.advanceTo(9000)
     let busy = try XCTUnwrap(transport.pendingCalls.last)
-    busy.answer(503, ["Retry-After": "100"])
+    busy.reply(503, ["Retry-After": "100"])
     busy.end()
     scheduler.advanceTo(109_000)
     transport.pendingCalls.last?.end(.timeout)
@@ -300,7 +299,7 @@ final class EventTests: XCTestCase {
       let subscription = network.events(Feed(method: method)) { _, _ in XCTFail("\(method) \(status)") }
         .subscribe(onError: { _ in })
       let pending = try XCTUnwrap(transport.pendingCalls.last)
-      pending.answer(status, ["Content-Type": "text/event-stream"])
+      pending.reply(status, ["Content-Type": "text/event-stream"])
       pending.end()
       scheduler.advanceBy(0)
       subscription.dispose()
@@ -364,7 +363,7 @@ final class EventTests: XCTestCase {
     }
     let subscription = subscribe(to: Feed(method: .post), until: "[DONE]")
     let pending = try XCTUnwrap(transport.pendingCalls.last)
-    pending.answer(204)
+    pending.reply(204)
     pending.end()
     scheduler.advanceBy(0)
     XCTAssertEqual(notes.all.last, "|", "the server has no more")

@@ -1,12 +1,11 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
+import NetLayer
 import Streams
 import StreamsTesting
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 private struct Item: Codable, Equatable, Sendable {
   var id: Int

@@ -5,14 +5,14 @@ import XCTest
 @testable import NetLayer
 
 final class ServerSentEventParserTests: XCTestCase {
-  private func events(_ text: String, pieces: Int = .max, lastID: String = "") throws -> [ServerSentEvent] {
+  private func events(_ text: String, fragments: Int = .max, lastID: String = "") throws -> [ServerSentEvent] {
     var parser = ServerSentEventParser(lastID: lastID)
     var events: [ServerSentEvent] = []
     var rest = Data(text.utf8)
     while !rest.isEmpty {
-      let piece = rest.prefix(pieces)
-      try parser.feed(Data(piece)) { events.append($0) }
-      rest = rest.dropFirst(piece.count)
+      let fragment = rest.prefix(fragments)
+      try parser.feed(Data(fragment)) { events.append($0) }
+      rest = rest.dropFirst(fragment.count)
     }
     return events
   }
@@ -45,7 +45,7 @@ final class ServerSentEventParserTests: XCTestCase {
   func test_events_areIndependentOfChunkSizes() throws {
     for (text, expected) in cases {
       for size in 1...7 {
-        XCTAssertEqual(try events(text, pieces: size), expected, "\(text.debugDescription) by \(size)")
+        XCTAssertEqual(try events(text, fragments: size), expected, "\(text.debugDescription) by \(size)")
       }
     }
   }
@@ -80,8 +80,8 @@ final class ServerSentEventParserTests: XCTestCase {
   func test_jsonLines_endWithLineFeeds_exceptTheLast() throws {
     var parser = LineParser(.lineFeed, limit: 100)
     var lines: [String] = []
-    for piece in ["\u{FEFF}{\"a\"", ":1}\r\n\n", "[2", "]\n3"] {
-      try parser.feed(Data(piece.utf8)) { lines.append(String(decoding: $0, as: UTF8.self)) }
+    for fragment in ["\u{FEFF}{\"a\"", ":1}\r\n\n", "[2", "]\n3"] {
+      try parser.feed(Data(fragment.utf8)) { lines.append(String(decoding: $0, as: UTF8.self)) }
     }
     parser.finish { lines.append(String(decoding: $0, as: UTF8.self)) }
     parser.finish { lines.append(String(decoding: $0, as: UTF8.self)) }

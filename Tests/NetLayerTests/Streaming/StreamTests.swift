@@ -1,13 +1,12 @@
 import Foundation
+import HTTPTransport
 import LoopbackServer
+import NetLayer
 import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 private struct Feed: Endpoint {
   var path: String { "/feed" }
@@ -65,7 +64,7 @@ final class StreamTests: XCTestCase {
     let network = network()
     let subscription = note(notes, network.stream(Feed()).map { String(decoding: $0, as: UTF8.self) })
     let pending = try pending()
-    pending.answer()
+    pending.reply()
     pending.send("a")
     scheduler.advanceBy(1)
     XCTAssertEqual(notes.all, ["a"])
@@ -81,7 +80,7 @@ final class StreamTests: XCTestCase {
     let sizes = Locked(0)
     let subscription = network().stream(Feed()).subscribe(onNext: { data in sizes.withLock { $0 += data.count } })
     let pending = try pending()
-    pending.answer()
+    pending.reply()
     var sent = 0
     while !pending.isPaused, sent < 100 {
       pending.send(Data(count: 64 << 10))
@@ -102,7 +101,7 @@ final class StreamTests: XCTestCase {
     first.dispose()
     let second = network.stream(Feed()).subscribe()
     let pending = try pending()
-    pending.answer()
+    pending.reply()
     scheduler.advanceBy(1)
     second.dispose()
     XCTAssertTrue(pending.isOver)
@@ -113,7 +112,7 @@ final class StreamTests: XCTestCase {
     let network = network()
     let subscription = network.stream(Feed()).subscribe()
     let pending = try pending()
-    pending.answer()
+    pending.reply()
     subscription.dispose()
     XCTAssertTrue(pending.isOver)
     scheduler.advanceBy(1)
@@ -145,11 +144,11 @@ final class StreamTests: XCTestCase {
 
   func test_releasingAnUnreadResponse_cancelsTheRequest() throws {
     let head = Locked<StreamedResponse?>(nil)
-    let subscription = network().response(streaming: Feed()).subscribe(onSuccess: { answer in
-      head.withLock { $0 = answer }
+    let subscription = network().response(streaming: Feed()).subscribe(onSuccess: { reply in
+      head.withLock { $0 = reply }
     })
     let pending = try pending()
-    pending.answer(206)
+    pending.reply(206)
     scheduler.advanceBy(1)
     XCTAssertEqual(head.withLock { $0?.response.status }, 206)
     subscription.dispose()
@@ -160,14 +159,14 @@ final class StreamTests: XCTestCase {
 
   func test_body_canBeReadOnce() throws {
     let head = Locked<StreamedResponse?>(nil)
-    _ = network().response(streaming: Feed()).subscribe(onSuccess: { answer in head.withLock { $0 = answer } })
+    _ = network().response(streaming: Feed()).subscribe(onSuccess: { reply in head.withLock { $0 = reply } })
     let pending = try pending()
-    pending.answer()
+    pending.reply()
     scheduler.advanceBy(1)
-    let answer = try XCTUnwrap(head.withLock { $0 })
-    let first = answer.body.subscribe()
+    let reply = try XCTUnwrap(head.withLock { $0 })
+    let first = reply.body.subscribe()
     let notes = Notes()
-    _ = note(notes, answer.body)
+    _ = note(notes, reply.body)
     XCTAssertEqual(notes.all, ["other"])
     XCTAssertFalse(pending.isOver)
     first.dispose()
@@ -177,7 +176,7 @@ final class StreamTests: XCTestCase {
     let errors = Locked<NetworkError?>(nil)
     _ = network().stream(Feed()).subscribe(onError: { error in errors.withLock { $0 = NetworkError.wrapping(error) } })
     let pending = try pending()
-    pending.answer(403, ["Content-Type": "application/json"])
+    pending.reply(403, ["Content-Type": "application/json"])
     pending.send(#"{"message":"not "#)
     pending.send(#"yours"}"#)
     pending.end()
@@ -192,7 +191,7 @@ final class StreamTests: XCTestCase {
     let notes = Notes()
     _ = note(notes, network().stream(Feed()).map { $0.count })
     let pending = try pending()
-    pending.answer()
+    pending.reply()
     pending.send("abc")
     pending.end(.connection)
     scheduler.advanceBy(1)
@@ -207,15 +206,15 @@ final class StreamTests: XCTestCase {
     let notes = Notes()
     let subscription = note(
       notes, network(CoalescingInterceptor(), retry, authentication).stream(Feed()).map { $0.count })
-    try pending().answer(503)
+    try pending().reply(503)
     scheduler.advanceBy(500)
-    try pending().answer(401)
+    try pending().reply(401)
     scheduler.advanceBy(1)
     XCTAssertEqual(transport.pendingCalls.count, 3)
     XCTAssertEqual(transport.pendingCalls.map(\.isOver), [true, true, false], "answers that nobody reads are let go")
     let last = try pending()
     XCTAssertEqual(last.request.headers["Authorization"], "Bearer new")
-    last.answer()
+    last.reply()
     last.send("four")
     last.end()
     scheduler.advanceBy(1)
@@ -227,7 +226,7 @@ final class StreamTests: XCTestCase {
     let notes = Notes()
     _ = note(notes, network().lines(Feed(), as: Item.self).map(\.id))
     let pending = try pending()
-    pending.answer()
+    pending.reply()
     pending.send("{\"id\":1}\n{\"i")
     scheduler.advanceBy(1)
     XCTAssertEqual(notes.all, ["1"])
@@ -241,7 +240,7 @@ final class StreamTests: XCTestCase {
     let notes = Notes()
     _ = note(notes, network().lines(Feed(), as: Item.self).map(\.id))
     let pending = try pending()
-    pending.answer()
+    pending.reply()
     pending.send("{\"id\":1}\n{\"id\":\"two\"}\n{\"id\":3}\n")
     scheduler.advanceBy(1)
     XCTAssertEqual(notes.all, ["1", "parse at 1"])
@@ -252,7 +251,7 @@ final class StreamTests: XCTestCase {
     let notes = Notes()
     _ = note(notes, network().lines(Feed(), as: Item.self, maxLineLength: 10).map(\.id))
     let pending = try pending()
-    pending.answer()
+    pending.reply()
     pending.send("{\"id\":1}\n{\"id\":1          ")
     scheduler.advanceBy(1)
     XCTAssertEqual(notes.all, ["1", "parse at 1"])

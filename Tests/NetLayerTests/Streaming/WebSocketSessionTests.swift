@@ -37,8 +37,8 @@ final class WebSocketSessionTests: XCTestCase {
     return CompositeDisposable(messages, events)
   }
 
-  private func sequence(_ answers: StubTransport.StubbedResponse...) -> VirtualNetwork {
-    VirtualNetwork(.sequence(answers))
+  private func sequence(_ replies: StubTransport.StubbedResponse...) -> VirtualNetwork {
+    VirtualNetwork(.sequence(replies))
   }
 
   func test_messagesArriveAndANormalCloseCompletes() {
@@ -76,13 +76,13 @@ final class WebSocketSessionTests: XCTestCase {
   }
 
   func test_nothingIsRetriedWithoutAPolicyOrAfterPermanentFailures() {
-    for (answer, end) in [
+    for (reply, end) in [
       (StubTransport.StubbedResponse.socket(Script([.failure(.connection)])), "connection -1212 @0"),
       (.socket(Script([.close(.policyViolation, reason: "no")])), "closed 1008 @0"),
       (.json("{}", status: 401), "status 401 @0"), (.json("{}", status: 503), "status 503 @0"),
       (.json("{}", status: 200), "status 200 @0"), (.failure(.tls), "tls -1212 @0"),
     ] {
-      let virtual = sequence(answer)
+      let virtual = sequence(reply)
       let isTransient = end.hasPrefix("connection")
       _ = note(virtual.network().webSocket(.get("/"), reconnect: isTransient ? nil : policy(virtual)), virtual)
       virtual.scheduler.advanceBy(100000)

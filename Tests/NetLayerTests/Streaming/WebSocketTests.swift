@@ -57,8 +57,8 @@ final class WebSocketTests: XCTestCase {
       return nil
     })
     let server = try TestServer { _ in .socket(script) }
-    let answer = try await network(server).withWebSocket(.get("/")) { _ in 42 }
-    XCTAssertEqual(answer, 42)
+    let reply = try await network(server).withWebSocket(.get("/")) { _ in 42 }
+    XCTAssertEqual(reply, 42)
     XCTAssertEqual(codes.value, [[3, 0xE8]], "closed before the call returns")
     struct Own: Error {}
     do {
@@ -100,8 +100,8 @@ final class WebSocketTests: XCTestCase {
         return socket.serverClose
       }
     }
-    let answered = try await close(.echo)
-    XCTAssertEqual(answered, WebSocketClose(code: .normal))
+    let replied = try await close(.echo)
+    XCTAssertEqual(replied, WebSocketClose(code: .normal))
     let lost = try await close(.init(onControl: { opcode, _ in opcode == 8 ? [.reset] : nil }))
     XCTAssertEqual(lost, WebSocketClose(code: .abnormal))
   }

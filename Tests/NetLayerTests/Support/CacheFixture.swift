@@ -1,11 +1,10 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// A network with a cache in memory and virtual time, which starts on 1 January 2001, 00:00 UTC.
 struct CacheFixture {
@@ -25,9 +24,9 @@ struct CacheFixture {
 
   init(
     policy: CachePolicy = .http, envelope: Envelope = .none, account: (@Sendable (Request) -> String?)? = nil,
-    behind: [any Interceptor] = [], _ answer: @escaping @Sendable (Request) -> StubTransport.StubbedResponse?
+    behind: [any Interceptor] = [], _ reply: @escaping @Sendable (Request) -> StubTransport.StubbedResponse?
   ) {
-    stub = StubTransport(on: scheduler, answer)
+    stub = StubTransport(on: scheduler, reply)
     cache = ResponseCache(directory: nil, clock: scheduler) { [problems] problem in
       problems.add(problem.reason)
     }

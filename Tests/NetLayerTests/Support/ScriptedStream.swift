@@ -1,8 +1,7 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import Streams
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// A transport whose responses a test delivers in chunks, and whose paused state it can read.
 final class ScriptedStream: Transport {
@@ -24,7 +23,7 @@ final class ScriptedStream: Transport {
     var isPaused: Bool { state.withLock { $0.paused } }
     var isOver: Bool { state.withLock { $0.over } }
 
-    func answer(_ status: Int = 200, _ headers: HTTPHeaders = [:]) {
+    func reply(_ status: Int = 200, _ headers: HTTPHeaders = [:]) {
       head(Response(request: request, status: status, headers: headers))
     }
 

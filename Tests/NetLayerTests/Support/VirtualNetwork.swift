@@ -1,11 +1,10 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// A stubbed network with virtual time, whose unit is a millisecond.
 struct VirtualNetwork {
@@ -13,11 +12,11 @@ struct VirtualNetwork {
   let stub: StubTransport
   let notes = Notes()
 
-  init(_ answer: @escaping @Sendable (Request) -> StubTransport.StubbedResponse?) {
-    stub = StubTransport(on: scheduler, answer)
+  init(_ reply: @escaping @Sendable (Request) -> StubTransport.StubbedResponse?) {
+    stub = StubTransport(on: scheduler, reply)
   }
 
-  init(_ answer: StubTransport.StubbedResponse) { self.init { _ in answer } }
+  init(_ reply: StubTransport.StubbedResponse) { self.init { _ in reply } }
 
   func network(_ interceptors: any Interceptor...) -> Network {
     Network(

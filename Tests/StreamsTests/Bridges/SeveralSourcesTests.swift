@@ -1,8 +1,7 @@
 import Dispatch
+import Streams
 import StreamsTesting
 import XCTest
-
-@testable import Streams
 
 /// Streams of several sources that support backpressure, each of which pauses separately.
 final class SeveralSourcesTests: StreamsTestCase {

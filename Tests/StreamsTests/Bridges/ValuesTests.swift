@@ -1,7 +1,6 @@
+import Streams
 import StreamsTesting
 import XCTest
-
-@testable import Streams
 
 final class ValuesTests: StreamsTestCase {
   private let source = Tap()

@@ -66,13 +66,13 @@ final class StateLawsTests: StreamsTestCase {
   func test_law32_relayValueShowsElementsAcceptedWhileAnotherThreadDelivers() {
     let relay = BehaviorRelay(value: [String]())
     let entered = DispatchSemaphore(value: 0)
-    let goOn = DispatchSemaphore(value: 0)
+    let proceed = DispatchSemaphore(value: 0)
     let seen = Log<[String]>()
     let subscription = relay.subscribe(onNext: { value in
       seen.add(value)
       if value == ["a"] {
         entered.signal()
-        goOn.wait()
+        proceed.wait()
       }
     })
     let delivered = expectation(description: "the slow delivery has returned")
@@ -84,7 +84,7 @@ final class StateLawsTests: StreamsTestCase {
     relay.accept(relay.value + ["b"])
     relay.accept(relay.value + ["c"])
     XCTAssertEqual(relay.value, ["a", "b", "c"])
-    goOn.signal()
+    proceed.signal()
     wait(for: [delivered], timeout: 20)
     XCTAssertEqual(seen.all, [[], ["a"], ["a", "b"], ["a", "b", "c"]])
     subscription.dispose()

@@ -112,12 +112,12 @@ final class FlatMapLatestTests: OperatorTestCase {
     let inners = (0..<3).map { _ in PublishSubject<Int>() }
     let events = Log<Event<Int>>()
     let entered = DispatchSemaphore(value: 0)
-    let goOn = DispatchSemaphore(value: 0)
+    let proceed = DispatchSemaphore(value: 0)
     let subscription = outer.flatMapLatest { $0 }.subscribe { event in
       events.add(event)
       guard event == .next(0) else { return }
       entered.signal()
-      goOn.wait()
+      proceed.wait()
     }
     outer.onNext(inners[0])
     let returned = expectation(description: "the first delivery has returned")
@@ -130,7 +130,7 @@ final class FlatMapLatestTests: OperatorTestCase {
     inners[1].onNext(1)
     inners[1].onError(TestError())
     outer.onNext(inners[2])
-    goOn.signal()
+    proceed.signal()
     wait(for: [returned], timeout: 20)
     inners[2].onNext(2)
     XCTAssertEqual(events.all, [.next(0), .next(2)])

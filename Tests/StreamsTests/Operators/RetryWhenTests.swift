@@ -82,11 +82,11 @@ final class RetryWhenTests: OperatorTestCase {
     let triggers = PublishSubject<Int>()
     let events = Log<Event<Int>>()
     let entered = DispatchSemaphore(value: 0)
-    let goOn = DispatchSemaphore(value: 0)
+    let proceed = DispatchSemaphore(value: 0)
     let subscription = source.retryWhen { _ in triggers }.subscribe { event in
       if event == .next(1) {
         entered.signal()
-        goOn.wait()
+        proceed.wait()
       }
       events.add(event)
     }
@@ -98,7 +98,7 @@ final class RetryWhenTests: OperatorTestCase {
     entered.wait()
     triggers.onCompleted()
     XCTAssertEqual(events.all, [], "the element is being delivered")
-    goOn.signal()
+    proceed.signal()
     wait(for: [returned], timeout: 20)
     XCTAssertEqual(events.all, [.next(1), .completed])
     subscription.dispose()

@@ -9,10 +9,10 @@ final class SerialDispatchQueueSchedulerTests: StreamsTestCase {
     let scheduler = SerialDispatchQueueScheduler(queue: queue, internalSerialQueueName: "serial")
     let log = Log<Int>()
     let entered = DispatchSemaphore(value: 0)
-    let goOn = DispatchSemaphore(value: 0)
+    let proceed = DispatchSemaphore(value: 0)
     _ = scheduler.schedule {
       entered.signal()
-      goOn.wait()
+      proceed.wait()
     }
     entered.wait()
     for index in 0..<50 { _ = scheduler.schedule { log.add(index) } }
@@ -21,7 +21,7 @@ final class SerialDispatchQueueSchedulerTests: StreamsTestCase {
     for index in 0..<50 { queue.async { markers.add(index) } }
     waitUntil("the queue has run later items") { markers.count == 50 }
     XCTAssertEqual(log.all, [], "while the first item runs")
-    goOn.signal()
+    proceed.signal()
     waitUntil("all have run") { log.count == 50 }
     XCTAssertEqual(log.all, Array(0..<50))
   }

@@ -24,14 +24,14 @@ final class SubjectRacesTests: StreamsTestCase {
   func test_elementsSentDuringTheReleaseOfAnObserverAreDeliveredBeforeTheCallReturns() {
     final class Slow: Sendable {
       let entered = DispatchSemaphore(value: 0)
-      let goOn = DispatchSemaphore(value: 0)
+      let proceed = DispatchSemaphore(value: 0)
     }
     final class Captured: Sendable {
       let slow: Slow
       init(_ slow: Slow) { self.slow = slow }
       deinit {
         slow.entered.signal()
-        slow.goOn.wait()
+        slow.proceed.wait()
       }
     }
     for subject in Self.subjects() {
@@ -48,7 +48,7 @@ final class SubjectRacesTests: StreamsTestCase {
       slow.entered.wait()
       subject.onNext(2)
       XCTAssertEqual(log.all.suffix(2), [1, 2])
-      slow.goOn.signal()
+      slow.proceed.signal()
       subscription.dispose()
     }
   }

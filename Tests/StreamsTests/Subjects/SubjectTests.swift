@@ -71,14 +71,14 @@ final class SubjectTests: StreamsTestCase {
     let replay = ReplaySubject<Int>.create(bufferSize: 1)
     for subject in [publish, behavior, replay] as [any SubjectType<Int>] {
       let entered = DispatchSemaphore(value: 0)
-      let goOn = DispatchSemaphore(value: 0)
+      let proceed = DispatchSemaphore(value: 0)
       let threads = Log<ObjectIdentifier>()
       let subscription = subject.asObservable().subscribe(onNext: { value in
         guard value > 0 else { return }
         threads.add(ObjectIdentifier(Thread.current))
         guard value == 1 else { return }
         entered.signal()
-        goOn.wait()
+        proceed.wait()
       })
       let returned = expectation(description: "the delivering call has returned")
       Thread.detachNewThread {
@@ -90,7 +90,7 @@ final class SubjectTests: StreamsTestCase {
       subject.onNext(2)
       subject.onNext(3)
       XCTAssertEqual(threads.count, 1, "the senders have returned, and nothing has been delivered")
-      goOn.signal()
+      proceed.signal()
       wait(for: [returned], timeout: 20)
       XCTAssertEqual(Set(threads.all).count, 1, "one thread delivers all")
       subscription.dispose()

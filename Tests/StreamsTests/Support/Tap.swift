@@ -1,4 +1,4 @@
-@testable import Streams
+import Streams
 
 /// A source that counts up while more elements are requested.
 final class Tap: Sendable {

@@ -83,8 +83,8 @@ enum Clients {
     let session = URLSession(configuration: configuration)
     let request = URLRequest(url: url)
     return looping(name) { done in
-      session.dataTask(with: request) { data, answer, _ in
-        done((answer as? HTTPURLResponse)?.statusCode == 200 && check(data))
+      session.dataTask(with: request) { data, reply, _ in
+        done((reply as? HTTPURLResponse)?.statusCode == 200 && check(data))
       }.resume()
     }
   }

@@ -26,12 +26,12 @@ import Synchronization
         let transport = try CurlTransport(.init(tls: .init(trust: .file(certificate))))
         let cpu = Usage.cpuMicros
         let start = ContinuousClock.now
-        let (answers, connections) = Self.fetch(secure.appending(path: "user.json"), transport)
+        let (replies, connections) = Self.fetch(secure.appending(path: "user.json"), transport)
         times.append((ContinuousClock.now - start) / Duration.seconds(1))
         costs.append((Usage.cpuMicros - cpu) / Double(Self.count))
         transport.shutdown()
-        guard answers == Self.count, connections == 1 else {
-          say("http2: FAILED, \(answers) of \(Self.count) responses over HTTP/2, on \(connections) connections")
+        guard replies == Self.count, connections == 1 else {
+          say("http2: FAILED, \(replies) of \(Self.count) responses over HTTP/2, on \(connections) connections")
           exit(1)
         }
       }
@@ -46,7 +46,7 @@ import Synchronization
 
     /// Returns the number of responses over HTTP/2, and the number of connections that the server counted.
     private static func fetch(_ url: URL, _ transport: CurlTransport) -> (Int, Int) {
-      let seen = Mutex<(answers: Int, connections: Set<String>)>((0, []))
+      let seen = Mutex<(replies: Int, connections: Set<String>)>((0, []))
       let group = DispatchGroup()
       for _ in 0..<count {
         group.enter()
@@ -55,7 +55,7 @@ import Synchronization
         _ = transport.send(request) { result in
           if case .success(let response) = result, response.status == 200, response.metrics?.httpVersion == "2" {
             seen.withLock {
-              $0.answers += 1
+              $0.replies += 1
               $0.connections.insert(response.headers["X-Connection"] ?? "?")
             }
           }
@@ -63,7 +63,7 @@ import Synchronization
         }
       }
       group.wait()
-      return seen.withLock { ($0.answers, $0.connections.count) }
+      return seen.withLock { ($0.replies, $0.connections.count) }
     }
   }
 #endif

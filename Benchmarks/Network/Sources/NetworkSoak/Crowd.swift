@@ -63,16 +63,16 @@
 
     /// Returns the number of connections that the server has open.
     private static func open(_ transport: CurlTransport, _ server: URL) -> Int {
-      let answer = Mutex(0)
+      let reply = Mutex(0)
       let done = DispatchSemaphore(value: 0)
       _ = transport.send(Request(url: server.appending(path: "open"))) { result in
         if let body = try? result.get().body {
-          answer.withLock { $0 = Int(String(decoding: body, as: UTF8.self)) ?? 0 }
+          reply.withLock { $0 = Int(String(decoding: body, as: UTF8.self)) ?? 0 }
         }
         done.signal()
       }
       done.wait()
-      return answer.withLock { $0 }
+      return reply.withLock { $0 }
     }
   }
 #endif

@@ -57,7 +57,7 @@
     private final class Round: Sendable {
       private struct Tally {
         var started = 0
-        var answered = 0
+        var replied = 0
         var failed = 0
         var cancelled = 0
         var wrong: [String] = []
@@ -102,14 +102,14 @@
         // The semaphore is signaled once at the end. Ten minutes are enough for any machine.
         guard finished.wait(timeout: .now() + 600) == .success else {
           say(
-            "FAILED: \(tally.withLock { $0.started - $0.answered - $0.failed - $0.cancelled }) requests did not complete"
+            "FAILED: \(tally.withLock { $0.started - $0.replied - $0.failed - $0.cancelled }) requests did not complete"
           )
           return false
         }
-        let (answered, failed, cancelled, wrong) = tally.withLock { ($0.answered, $0.failed, $0.cancelled, $0.wrong) }
-        say("soak: \(count) requests: \(answered) succeeded, \(failed) failed as expected, \(cancelled) cancelled")
+        let (replied, failed, cancelled, wrong) = tally.withLock { ($0.replied, $0.failed, $0.cancelled, $0.wrong) }
+        say("soak: \(count) requests: \(replied) succeeded, \(failed) failed as expected, \(cancelled) cancelled")
         for line in wrong.prefix(10) { say("FAILED: \(line)") }
-        return wrong.isEmpty && answered + failed + cancelled == count
+        return wrong.isEmpty && replied + failed + cancelled == count
       }
 
       private func next() {
@@ -167,7 +167,7 @@
           }
           switch result {
           case .success(let response):
-            tally.answered += 1
+            tally.replied += 1
             let expected = item.fault == nil ? Server.content(of: item.id) : Data("ok".utf8)
             if item.fault.map({ $0.kind != nil }) ?? false {
               wrong("unexpected response with status \(response.status)")
@@ -180,7 +180,7 @@
             tally.failed += 1
             if item.fault?.kind != error.kind { wrong("\(error)") }
           }
-          return tally.answered + tally.failed + tally.cancelled == count
+          return tally.replied + tally.failed + tally.cancelled == count
         }
         if isLast { finished.signal() } else { next() }
       }

@@ -19,6 +19,8 @@
       ccurl_easy_set_data_callback(easy, CURLOPT_READFUNCTION, CurlCallbacks.sendBody)
       ccurl_easy_set_seek_callback(easy, CURLOPT_SEEKFUNCTION, CurlCallbacks.seekBody)
       set(CURLOPT_PATH_AS_IS, 1)
+      // A field of the request takes precedence.
+      if let agent = configuration.userAgent { set(CURLOPT_USERAGENT, agent) }
       setUpProtocols()
       if CurlLibrary.asksBeforeSending {
         set(CURLOPT_PREREQDATA, connectionData)

@@ -15,8 +15,8 @@
     var transfer: CurlTransfer?
     // Unchecked, because each line of a head would be checked several times. Only the loop's thread accesses them, and no
     // access is reentrant.
-    @exclusivity(unchecked) var response = CurlResponse()
-    @exclusivity(unchecked) var reception = Reception()
+    var response = CurlResponse()
+    var reception = Reception()
 
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
     let configuration: CurlTransport.Configuration

@@ -206,35 +206,11 @@
 
     /// Returns the lane of the URL's origin. Consecutive requests mostly have the same origin.
     private func lane(for url: String) -> HostQueue.Lane {
-      let bytes = url.utf8
-      if let (origin, lane) = lastLane, Origin.isIn(origin, url) { return lane }
-      let authority = bytes.firstIndex(of: 0x3a).flatMap { bytes.index($0, offsetBy: 3, limitedBy: bytes.endIndex) }
-      let start = authority ?? bytes.startIndex
-      let end = bytes[start...].firstIndex { $0 == 0x2f || $0 == 0x3f || $0 == 0x23 } ?? bytes.endIndex
-      let origin = String(url[..<end])
-      let lane = queue.lane(for: Self.oneSpelling(of: origin))
+      if let (origin, lane) = lastLane, Origin.isIn(origin.text, url) { return lane }
+      guard let origin = URL(string: url).map(Origin.init) else { return queue.lane(for: url) }
+      let lane = queue.lane(for: origin.text)
       lastLane = (origin, lane)
       return lane
-    }
-
-    /// Normalizes an origin: `http://u@H:80` and `http://h` are the same (RFC 9110 §4.2.3).
-    static func oneSpelling(of origin: String) -> String {
-      let bytes = origin.utf8
-      // Nearly all are already normalized: no capitals and no @, which are adjacent in ASCII, and no suffix like :80,
-      // :443 or :.
-      let end = bytes.last ?? 0
-      guard end == 0x30 || end == 0x33 || end == 0x3a || bytes.contains(where: { 0x40...0x5a ~= $0 }) else {
-        return origin
-      }
-      let parts = origin.lowercased().split(separator: "://", maxSplits: 1)
-      guard parts.count == 2 else { return origin }
-      var host = parts[1]
-      if let at = host.lastIndex(of: "@") { host = host[host.index(after: at)...] }
-      for port in [parts[0] == "https" ? ":443" : ":80", ":"] where host.hasSuffix(port) {
-        host = host.dropLast(port.count)
-        break
-      }
-      return "\(parts[0])://\(host)"
     }
   }
 #endif

@@ -12,23 +12,23 @@
     let inbox = CurlInbox()
     let maxIdleHandles: Int
 
-    @exclusivity(unchecked) var queue: HostQueue
-    @exclusivity(unchecked) var live: [CurlTransfer] = []
-    @exclusivity(unchecked) var idle: [CurlHandle] = []
-    @exclusivity(unchecked) var lastLane: (origin: String, lane: HostQueue.Lane)?
+    var queue: HostQueue
+    var live: [CurlTransfer] = []
+    var idle: [CurlHandle] = []
+    var lastLane: (origin: Origin, lane: HostQueue.Lane)?
     var isEnding = false
 
     /// The questions about the loop's state; `nil` after its end. Any thread appends. The loop takes all of them and
     /// responds outside the lock.
     private let questions = Locked<[@Sendable (CurlTransport.Gauges) -> Void]?>([])
     /// The transfers whose response began before their body was sent.
-    @exclusivity(unchecked) private var early: [CurlTransfer] = []
+    private var early: [CurlTransfer] = []
     /// The transfers that continue to decode their input in the next turn.
-    @exclusivity(unchecked) private var resting: [CurlTransfer] = []
+    private var resting: [CurlTransfer] = []
     /// Whether the last check of the limits found an upload over HTTP/2.
     var isUploadingOverHTTP2 = false
     /// The transfers to end with the `endCode` of their handle.
-    @exclusivity(unchecked) private var toEnd: [CurlTransfer] = []
+    private var toEnd: [CurlTransfer] = []
     /// The queue on which requests submitted after the end fail. It is serial, because callers may block the global
     /// queues.
     private static let failureQueue = DispatchQueue(label: "NetLayer.failures")

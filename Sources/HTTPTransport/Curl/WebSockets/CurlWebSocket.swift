@@ -113,7 +113,9 @@
       self.handshake = handshake
       opening = WebSocketOpening()
       cookiesSent = currentRequest.jarCookies
-      (output, offset, writeFailure) = (handshake.head(of: currentRequest, cookies: cookiesSent), 0, nil)
+      output = handshake.head(
+        of: currentRequest, cookies: cookiesSent, userAgent: handle.configuration.userAgent)
+      (offset, writeFailure) = (0, nil)
       phase = .opening
       lastActivity = loop.now
       flush()

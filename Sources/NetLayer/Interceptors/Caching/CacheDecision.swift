@@ -37,17 +37,17 @@ enum CacheDecision: Equatable {
   }
 
   /// Decides as RFC 9111 §4 requires.
-  private init(http wish: CacheControl, _ entry: CacheEntry?, _ now: Double) {
-    let isOnlyIfCached = wish.has("only-if-cached")
+  private init(http requested: CacheControl, _ entry: CacheEntry?, _ now: Double) {
+    let isOnlyIfCached = requested.has("only-if-cached")
     guard let entry else {
       self = isOnlyIfCached ? .gatewayTimeout : .fetch
       return
     }
-    switch entry.isDistrusted ? .validate : entry.freshness.verdict(for: wish, at: now) {
+    switch entry.isDistrusted ? .validate : entry.freshness.verdict(for: requested, at: now) {
     case .fresh, .stale: self = .deliver
     case .staleWhileRevalidate: self = isOnlyIfCached ? .deliver : .deliverAndRevalidate
     case .validate where isOnlyIfCached: self = .gatewayTimeout
-    case .validate: self = entry.freshness.standsIn(for: wish, at: now) ? .fetchUnlessOutage : .fetch
+    case .validate: self = entry.freshness.standsIn(for: requested, at: now) ? .fetchUnlessOutage : .fetch
     }
   }
 }

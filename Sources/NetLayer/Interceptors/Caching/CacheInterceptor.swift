@@ -68,7 +68,7 @@ public struct CacheInterceptor: Interceptor {
     guard let key = key(of: request, policy: policy, token: token, transport: next.network.transportIdentity) else {
       guard policy != .cacheOnly else { return Self.notCached(request, next) }
       if policy == .http, CacheControl(request.headers).has("only-if-cached") {
-        return Observable(CachedAnswer(Self.gatewayTimeout(request), next))
+        return Observable(CachedDelivery(Self.gatewayTimeout(request), next))
       }
       return next(request).do(onNext: { invalidate(after: $0, of: request) })
     }

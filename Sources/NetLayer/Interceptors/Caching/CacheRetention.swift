@@ -66,9 +66,9 @@ extension CacheTransaction {
   /// and has no validator would only waste space. A response after a redirect belongs to another URL, and the
   /// redirect's cache fields are unknown here.
   private func isWorthKeeping(_ entry: CacheEntry) -> Bool {
-    let wish = CacheControl(request.headers)
+    let requested = CacheControl(request.headers)
     let isOwn = entry.url.flatMap(URL.init(string:)).map { CacheKey.stable($0) == CacheKey.stable(request.url) } ?? true
-    return isOwn && Freshness.isStorable(status: entry.status, headers: entry.headers, wish: wish)
+    return isOwn && Freshness.isStorable(status: entry.status, headers: entry.headers, requested: requested)
       && (entry.freshness.lifetime > 0 || entry.validators.count > 0 || entry.freshness.isUsefulWhenStale)
   }
 

@@ -47,7 +47,7 @@ final class CacheTransaction: StreamSource {
 
   /// Emits a response of the cache, after a switch to the mapping scheduler if `switching` is `true`.
   private func deliver(_ response: Response, _ switching: Bool) -> Observable<Response> {
-    switching ? Observable(CachedAnswer(response, next)) : .just(response)
+    switching ? Observable(CachedDelivery(response, next)) : .just(response)
   }
 
   /// Carries out the decision for the result of the lookup.
@@ -141,10 +141,10 @@ final class CacheTransaction: StreamSource {
     switch decision {
     case .store(let key): return key
     case .remove(let report):
-      if let report { cache.tell(report) }
+      if let report { cache.report(report) }
       cache.remove(key)
     case .leave(let report):
-      if let report { cache.tell(report) }
+      if let report { cache.report(report) }
     }
     return nil
   }
@@ -171,7 +171,7 @@ final class CacheTransaction: StreamSource {
 }
 
 /// Emits a response of the cache on the mapping scheduler.
-final class CachedAnswer: StreamSource {
+final class CachedDelivery: StreamSource {
   private let response: Response
   private let network: Network
 

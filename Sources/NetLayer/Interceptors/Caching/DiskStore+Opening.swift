@@ -31,15 +31,15 @@ extension DiskStore {
       return directory
     } catch {
       if let problem {
-        tell(
+        report(
           "the cache directory \(path) \(problem), so responses are kept in memory only; pass a new or empty directory")
       } else if SystemError.code(of: error) == EWOULDBLOCK {
-        tell(
+        report(
           "another cache uses the directory \(path), so responses are kept in memory only; use one directory per cache")
       } else {
         // If the directory could not be created, its absence is not the cause to report.
         let reason = SystemError.code(of: error) ?? EIO
-        tellUnusable(reason == ENOENT ? creation ?? reason : reason)
+        reportUnusable(reason == ENOENT ? creation ?? reason : reason)
       }
       return nil
     }
@@ -57,8 +57,8 @@ extension DiskStore {
     return names.isEmpty ? nil : "contains files of other programs"
   }
 
-  func tellUnusable(_ reason: Int32) {
-    tell(
+  func reportUnusable(_ reason: Int32) {
+    report(
       "the cache directory \(path) can't be used now, so responses are kept in memory only: "
         + String(cString: strerror(reason)))
   }

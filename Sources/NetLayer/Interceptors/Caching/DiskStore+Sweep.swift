@@ -15,13 +15,13 @@ extension DiskStore {
       try directory.sweep()
       names = try directory.names()
     } catch {
-      tellUnusable(SystemError.code(of: error) ?? EIO)
+      reportUnusable(SystemError.code(of: error) ?? EIO)
       return false
     }
     for name in names where Self.isEntry(name) {
       let file = directory.open(name)
       if file < 0, Self.isShortage(errno) {
-        tellUnusable(errno)
+        reportUnusable(errno)
         return false
       }
       defer { if file >= 0 { _ = close(file) } }

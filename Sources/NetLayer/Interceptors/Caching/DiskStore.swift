@@ -8,7 +8,7 @@ import PortableFoundation
 final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue only
   let path: String
   let now: @Sendable () -> Double
-  private let report: @Sendable (String) -> Void
+  private let onProblem: @Sendable (String) -> Void
   /// The open directory; `nil` until it is open. Each use retries to open it.
   var directory: DurableDirectory?
   /// The tags of each file.
@@ -21,12 +21,13 @@ final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue 
   /// The names and tags that were removed or replaced while the directory could not be opened; `nil` for all.
   var missed: Set<String>? = []
 
-  /// Creates a store in the directory at `path`, which is created if missing. `report` receives each kind of failure
+  /// Creates a store in the directory at `path`, which is created if missing. `onProblem` receives each kind of failure
   /// once.
-  init(path: String, limit: Int, now: @escaping @Sendable () -> Double, report: @escaping @Sendable (String) -> Void) {
+  init(path: String, limit: Int, now: @escaping @Sendable () -> Double, onProblem: @escaping @Sendable (String) -> Void)
+  {
     self.path = path
     self.now = now
-    self.report = report
+    self.onProblem = onProblem
     files = LeastRecentlyUsed(limit: limit)
   }
 
@@ -84,12 +85,13 @@ final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue 
     remove(name)
     guard let directory else { return }
     directory.remove(name.text)
-    tell("the cache in \(path) can't be written, so responses are kept in memory only: \(SystemError.text(of: error))")
+    report(
+      "the cache in \(path) can't be written, so responses are kept in memory only: \(SystemError.text(of: error))")
   }
 
   /// Reports a problem, once.
-  func tell(_ problem: String) {
-    if reported.insert(problem).inserted { report(problem) }
+  func report(_ problem: String) {
+    if reported.insert(problem).inserted { onProblem(problem) }
   }
 
   /// Returns whether `reason` is a shortage of resources, not a problem with the file.

@@ -52,17 +52,17 @@ extension Freshness {
     case validate
   }
 
-  /// Returns the permitted use of the response for a request with the directives `wish` (RFC 9111 §4).
-  func verdict(for wish: CacheControl, at now: Double) -> Verdict {
-    guard !control.has("no-cache"), !wish.has("no-cache") else { return .validate }
+  /// Returns the permitted use of the response for a request with the directives `requested` (RFC 9111 §4).
+  func verdict(for requested: CacheControl, at now: Double) -> Verdict {
+    guard !control.has("no-cache"), !requested.has("no-cache") else { return .validate }
     let age = age(at: now)
-    let lifetime = min(lifetime, wish.seconds("max-age") ?? .infinity)
+    let lifetime = min(lifetime, requested.seconds("max-age") ?? .infinity)
     let left = lifetime - age
-    if left > 0, left >= wish.seconds("min-fresh") ?? 0 { return .fresh }
-    guard !control.has("must-revalidate"), wish.seconds("min-fresh") == nil else { return .validate }
-    if let limit = wish.maxStale, -left <= limit { return .stale }
+    if left > 0, left >= requested.seconds("min-fresh") ?? 0 { return .fresh }
+    guard !control.has("must-revalidate"), requested.seconds("min-fresh") == nil else { return .validate }
+    if let limit = requested.maxStale, -left <= limit { return .stale }
     if let limit = control.seconds("stale-while-revalidate"), age - self.lifetime <= limit,
-      wish.seconds("max-age") == nil
+      requested.seconds("max-age") == nil
     {
       return .staleWhileRevalidate
     }
@@ -75,16 +75,16 @@ extension Freshness {
   }
 
   /// Returns whether the response may replace a failed response (RFC 5861 §4).
-  func standsIn(for wish: CacheControl, at now: Double) -> Bool {
+  func standsIn(for requested: CacheControl, at now: Double) -> Bool {
     guard !control.has("no-cache"), !control.has("must-revalidate") else { return false }
-    let limits = [control.seconds("stale-if-error"), wish.seconds("stale-if-error")].compactMap(\.self)
+    let limits = [control.seconds("stale-if-error"), requested.seconds("stale-if-error")].compactMap(\.self)
     return limits.contains { age(at: now) - lifetime <= $0 }
   }
 
   /// Returns whether a private cache that understands all statuses may store a response (RFC 9111 §3).
-  static func isStorable(status: Int, headers: HTTPHeaders, wish: CacheControl) -> Bool {
+  static func isStorable(status: Int, headers: HTTPHeaders, requested: CacheControl) -> Bool {
     let control = CacheControl(headers)
-    guard status >= 200, status != 206, !redirects.contains(status), keeps(control, wish, status: status) else {
+    guard status >= 200, status != 206, !redirects.contains(status), keeps(control, requested, status: status) else {
       return false
     }
     return control.has("public") || control.has("private") || control.has("max-age") || headers["Expires"] != nil
@@ -97,8 +97,8 @@ extension Freshness {
 
   /// Returns whether both client and server permit storage. With `must-understand`, only a response whose status is
   /// understood may be stored, and a `no-store` next to it is then ignored (RFC 9111 §5.2.2.3).
-  static func keeps(_ control: CacheControl, _ wish: CacheControl, status: Int) -> Bool {
-    guard !wish.has("no-store") else { return false }
+  static func keeps(_ control: CacheControl, _ requested: CacheControl, status: Int) -> Bool {
+    guard !requested.has("no-store") else { return false }
     return control.has("must-understand") ? understood.contains(status) : !control.has("no-store")
   }
 

@@ -15,7 +15,7 @@ extension ResponseCache {
     /// The keys that are being revalidated in the background.
     var refreshing: Set<String> = []
     /// The problems that were reported.
-    var told: Set<String> = []
+    var reported: Set<String> = []
   }
 }
 

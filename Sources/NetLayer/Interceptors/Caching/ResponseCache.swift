@@ -68,7 +68,7 @@ public final class ResponseCache: Sendable {
     disk = directory.map { [clock] directory in
       DiskStore(
         path: directory.path, limit: maxDiskSize, now: { clock.now },
-        report: { onProblem(NetworkError(kind: .file, reason: $0)) })
+        onProblem: { onProblem(NetworkError(kind: .file, reason: $0)) })
     }
   }
 
@@ -193,19 +193,9 @@ extension ResponseCache {
   }
 
   /// Reports a problem, once.
-  func tell(_ reason: String) {
-    guard memory.withLock({ $0.told.insert(reason).inserted }) else { return }
+  func report(_ reason: String) {
+    guard memory.withLock({ $0.reported.insert(reason).inserted }) else { return }
     onProblem(NetworkError(kind: .file, reason: reason))
-  }
-
-  /// Waits until all started writes are on disk, and returns the number of entries there and their bytes.
-  func settle() -> (count: Int, bytes: Int) {
-    // Each round may start more work: a lookup of variants, the file, its name, the directory.
-    for _ in 0..<4 {
-      queue.sync {}
-      writing.sync {}
-    }
-    return queue.sync { disk?.size ?? (0, 0) }
   }
 
   func onDisk(_ work: @escaping @Sendable (DiskStore) -> Void) {

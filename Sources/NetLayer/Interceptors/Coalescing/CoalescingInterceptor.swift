@@ -69,12 +69,12 @@ public final class CoalescingInterceptor: Interceptor {
       self, request, account: account.map { $0(request) } ?? next.account(of: request),
       next.network.transportIdentity, next.clock)
     let member = Member(self, sink)
-    let (isNew, answer) = sharedRequests.withLock { sharedRequests -> (Bool, Response?) in
+    let (isNew, stored) = sharedRequests.withLock { sharedRequests -> (Bool, Response?) in
       let (isNew, shared) = sharedRequests.insert(own)
-      if shared.answer == nil { shared.join(member) }
-      return (isNew, shared.answer)
+      if shared.response == nil { shared.join(member) }
+      return (isNew, shared.response)
     }
-    if let answer { return Observable.just(answer).observeOn(next.mapping).run(sink.subscription, sink.next) }
+    if let stored { return Observable.just(stored).observeOn(next.mapping).run(sink.subscription, sink.next) }
     sink.subscription.own(member)
     if isNew { start(own, next(request)) }
   }
@@ -107,13 +107,13 @@ public final class CoalescingInterceptor: Interceptor {
 
   /// Returns the members that receive `response`. Later requests only share it within the window, even if the response
   /// itself triggers them.
-  private func answered(_ shared: SharedRequest, _ response: Response) -> [Member] {
+  private func responded(_ shared: SharedRequest, _ response: Response) -> [Member] {
     // A provisional response of a cache is not the final one.
     if response.cached?.isProvisional == true { return sharedRequests.withLock { _ in shared.members } }
     let (members, begins) = sharedRequests.take { sharedRequests in
-      let former = shared.answer
+      let former = shared.response
       let isKept = window > .zero && Self.index(of: shared, in: sharedRequests) != nil
-      if isKept { shared.answer = response } else { Self.forget(shared, &sharedRequests) }
+      if isKept { shared.response = response } else { Self.forget(shared, &sharedRequests) }
       return ((shared.members, isKept && former == nil), former)
     }
     if begins {
@@ -126,7 +126,7 @@ public final class CoalescingInterceptor: Interceptor {
 
   private func ended(_ shared: SharedRequest) -> [Member] {
     sharedRequests.withLock { sharedRequests in
-      if shared.answer == nil { Self.forget(shared, &sharedRequests) }
+      if shared.response == nil { Self.forget(shared, &sharedRequests) }
       defer { shared.members = [] }
       return shared.members
     }
@@ -137,7 +137,7 @@ public final class CoalescingInterceptor: Interceptor {
       guard let shared = member.shared.take() else { return (nil, nil) }
       shared.members.removeAll { $0 === member }
       guard shared.members.isEmpty else { return (nil, shared) }
-      if shared.answer == nil { Self.forget(shared, &sharedRequests) }
+      if shared.response == nil { Self.forget(shared, &sharedRequests) }
       return (shared.scope, shared)
     }
     scope?.dispose()
@@ -179,18 +179,18 @@ extension CoalescingInterceptor {
 
     /// The interceptor until the request ends, so that a response within the window does not retain it. Only the request's
     /// events use it, which are serial.
-    @exclusivity(unchecked) private var interceptor: CoalescingInterceptor?
+    private var interceptor: CoalescingInterceptor?
     /// The clock of the window.
     let clock: any SchedulerType
     private let parts: Parts
     /// A hash of some of the parts, because few requests to one URL are in flight. It is stored for three lookups.
     private let hash: Int
     /// The waiting members, in the order of joining.
-    @exclusivity(unchecked) var members: [Member] = []
+    var members: [Member] = []
     /// The subscription to the request.
-    @exclusivity(unchecked) var scope: HandlerScope?
+    var scope: HandlerScope?
     /// The last response, within the window.
-    @exclusivity(unchecked) var answer: Response?
+    var response: Response?
 
     var url: URL { parts.url }
 
@@ -220,7 +220,7 @@ extension CoalescingInterceptor {
 
     /// Passes a response to the members. The closures of the request capture only this object, so they are not allocated.
     func receive(_ response: Response) {
-      interceptor?.answered(self, response).forEach {
+      interceptor?.responded(self, response).forEach {
         $0.sink.subscription.deliverIfActive(response, to: $0.sink.next)
       }
     }
@@ -239,7 +239,7 @@ extension CoalescingInterceptor {
     // Safe: the mutable state is only accessed under the interceptor's lock.
     private let interceptor: CoalescingInterceptor
     let sink: Sink<Response>
-    @exclusivity(unchecked) var shared: SharedRequest?
+    var shared: SharedRequest?
 
     init(_ interceptor: CoalescingInterceptor, _ sink: Sink<Response>) {
       (self.interceptor, self.sink) = (interceptor, sink)

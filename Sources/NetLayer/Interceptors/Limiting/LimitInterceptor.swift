@@ -78,10 +78,10 @@ public final class LimitInterceptor: Interceptor {
     let begun: Date
     let clock: any SchedulerType
     /// The stage; `streaming` until the end of the response's body.
-    @exclusivity(unchecked) var stage = Stage.waiting
+    var stage = Stage.waiting
     var hasEnded: Bool { stage == .over }
     /// The call and its subscriber until it runs or leaves. After that, the place must not retain anything else.
-    @exclusivity(unchecked) var call: (call: Call, sink: Sink<Response>)?
+    var call: (call: Call, sink: Sink<Response>)?
 
     init(_ call: Call, _ sink: Sink<Response>, _ lane: HostQueue.Lane, _ begun: Date) {
       (interceptor, self.call, self.lane, self.begun) = (call.interceptor, (call, sink), lane, begun)
@@ -142,7 +142,7 @@ public final class LimitInterceptor: Interceptor {
       return waiting
     }
     sink.subscription.own(waiting)
-    startWhatMay(call.next.clock)
+    startAdmitted(call.next.clock)
   }
 
   private func start(_ waiting: Waiting, _ call: Call, _ sink: Sink<Response>) {
@@ -175,11 +175,11 @@ public final class LimitInterceptor: Interceptor {
       }
       return (true, waiting.call.take())
     }
-    if hasLeft { startWhatMay(waiting.clock) }
+    if hasLeft { startAdmitted(waiting.clock) }
   }
 
   /// Starts the requests that may run at the time of `clock`, which all backends of an interceptor share.
-  private func startWhatMay(_ clock: any SchedulerType) {
+  private func startAdmitted(_ clock: any SchedulerType) {
     while true {
       let now = clock.now
       let (first, alarm) = state.withLock { state -> ((Waiting, Call, Sink<Response>)?, Date?) in
@@ -206,7 +206,7 @@ public final class LimitInterceptor: Interceptor {
   private func arm(_ date: Date, _ clock: any SchedulerType) {
     timer.disposable = clock.scheduleRelative(.seconds(date.timeIntervalSince(clock.now))) { [weak self] in
       self?.state.withLock { $0.alarm = nil }
-      self?.startWhatMay(clock)
+      self?.startAdmitted(clock)
     }
   }
 }

@@ -90,9 +90,9 @@ public struct RetryInterceptor: Interceptor {
     let made = Swift.max(request.attempt, response.request.attempt)
     let error = NetworkError(kind: .status, code: response.status, reason: "status", response: response)
     guard var pause = policy.delay(after: error, attempt: made) else { return nil }
-    if let asked = RetryAfter(response.headers, now: now) {
-      guard asked.pause <= maxRetryAfter else { return nil }
-      pause = asked.pause
+    if let requested = RetryAfter(response.headers, now: now) {
+      guard requested.pause <= maxRetryAfter else { return nil }
+      pause = requested.pause
     }
     return budget.spend(Origin(request.url)) ? Again(pause: pause, made: made) : nil
   }

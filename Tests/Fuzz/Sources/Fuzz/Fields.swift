@@ -1,7 +1,7 @@
 import Foundation
 
-@testable import HTTPTransport
-@testable import NetLayer
+import HTTPTransport
+import NetLayer
 
 private let now = Date(timeIntervalSinceReferenceDate: 800_000_000)
 
@@ -108,17 +108,17 @@ func fuzzCodings(_ data: Data) {
   let size = Int(data[data.startIndex + 1]) + 1
   let bytes = [UInt8](data.dropFirst(2))
   let whole = decoded([bytes], coding)
-  let pieces = stride(from: 0, to: bytes.count, by: size).map { Array(bytes[$0..<min($0 + size, bytes.count)]) }
-  check(whole == decoded(pieces, coding), "in pieces of \(size) bytes, \(coding) has other content")
+  let fragments = stride(from: 0, to: bytes.count, by: size).map { Array(bytes[$0..<min($0 + size, bytes.count)]) }
+  check(whole == decoded(fragments, coding), "in pieces of \(size) bytes, \(coding) has other content")
 }
 
 /// The decoded bytes; `nil` for an error, and for a body whose limit is exceeded.
-private func decoded(_ pieces: [[UInt8]], _ coding: String) -> [UInt8]? {
+private func decoded(_ fragments: [[UInt8]], _ coding: String) -> [UInt8]? {
   guard let decoder = try? ContentDecoder(coding) else { return nil }
   var content: [UInt8] = []
   var chunk = [UInt8](repeating: 0, count: 1 << 14)
-  for piece in pieces {
-    piece.withUnsafeBytes { bytes in bytes.baseAddress.map { decoder.feed($0, bytes.count) } }
+  for fragment in fragments {
+    fragment.withUnsafeBytes { bytes in bytes.baseAddress.map { decoder.feed($0, bytes.count) } }
     var (turns, produced) = (0, 0)
     reading: while content.count <= 1 << 20 {
       switch chunk.withUnsafeMutableBytes({ decoder.decode(into: $0) }) {

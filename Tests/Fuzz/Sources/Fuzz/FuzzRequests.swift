@@ -1,7 +1,7 @@
 import Foundation
 
-@testable import HTTPTransport
-@testable import NetLayer
+import HTTPTransport
+import NetLayer
 
 /// Checks untrusted URLs, methods and header fields. Accepted ones must not contain anything that starts another request.
 func fuzzRequests(_ data: Data) {

@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import HTTPTransport
+import HTTPTransport
 
 /// Reads frames of a server, complete and in chunks. The events must be equal, and messages at most as long as the input.
 ///
@@ -11,18 +11,18 @@ func fuzzSockets(_ data: Data) {
   let options = WebSocketOptions(maxMessageSize: Int(data[data.startIndex + 1]) * 16, compression: true)
   let whole = events([bytes[...]], options)
   let size = Swift.max(1, Int(data[data.startIndex]))
-  let pieces = stride(from: 0, to: bytes.count, by: size).map { bytes[$0..<Swift.min($0 + size, bytes.count)] }
-  check(whole == events(pieces, options), "pieces of \(size) bytes have other events")
+  let fragments = stride(from: 0, to: bytes.count, by: size).map { bytes[$0..<Swift.min($0 + size, bytes.count)] }
+  check(whole == events(fragments, options), "pieces of \(size) bytes have other events")
   fuzzOpening(bytes, size)
 }
 
-private func events(_ pieces: [ArraySlice<UInt8>], _ options: WebSocketOptions) -> [String] {
+private func events(_ fragments: [ArraySlice<UInt8>], _ options: WebSocketOptions) -> [String] {
   var socket = WebSocketProtocol(options, at: 0)
   var events: [String] = []
   var (read, received) = (0, 0)
-  for piece in pieces {
-    piece.withUnsafeBytes { socket.feed($0, at: 0) }
-    read += piece.count
+  for fragment in fragments {
+    fragment.withUnsafeBytes { socket.feed($0, at: 0) }
+    read += fragment.count
     while let event = socket.next() {
       switch event {
       case .message(let message):

@@ -446,8 +446,8 @@ final class AuthenticationInterceptorTests: XCTestCase {
     }
     let form = MultipartForm([.file(file, name: "f"), .field("a", "b")])
     let network = Network(Backend(baseURL: server.url, interceptors: [authentication]))
-    let answer: Single<Response> = network.request(Upload(form: form))
-    XCTAssertEqual(record(answer.asObservable()).elements.map(\.status), [200])
+    let reply: Single<Response> = network.request(Upload(form: form))
+    XCTAssertEqual(record(reply.asObservable()).elements.map(\.status), [200])
     let sent = bodies.withLock { $0 }
     XCTAssertEqual(sent.count, 2)
     XCTAssertEqual(sent.first, sent.last)

@@ -1,12 +1,11 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// A store whose first `load` waits until the test releases it.
 private final class SlowStore: TokenStore {

@@ -1,11 +1,10 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import Streams
 import StreamsTesting
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// Tokens with clock differences, with short lifetimes, and shared by several processes.
 final class TokenSharingTests: XCTestCase {

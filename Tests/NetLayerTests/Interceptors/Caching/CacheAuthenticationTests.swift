@@ -1,10 +1,9 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import Streams
 import StreamsTesting
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// The cache before an authenticator, without an `account`: users are identified by their tokens.
 final class CacheAuthenticationTests: XCTestCase {

@@ -91,7 +91,7 @@ final class CacheCrashTests: XCTestCase {
     let count = cache.settle().count
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
     XCTAssertEqual(names.filter { $0.utf8.count != 64 }, ["netlayer-cache"], "the sweep leaves nothing over")
-    XCTAssertEqual(problems.told, [])
+    XCTAssertEqual(problems.reports, [])
     var found = 0
     for key in 0..<Self.keys {
       guard case .later(let search) = cache.find("\(key)", for: [:]) else { continue }

@@ -6,14 +6,14 @@ import XCTest
 /// The decision after a lookup, as a table: policy, directives of the request, age of the stored response in seconds.
 final class CacheDecisionTableTests: XCTestCase {
   private func decision(
-    _ policy: CachePolicy, _ stored: HTTPHeaders?, age: Double = 0, wish: String = "", isDistrusted: Bool = false
+    _ policy: CachePolicy, _ stored: HTTPHeaders?, age: Double = 0, requested: String = "", isDistrusted: Bool = false
   ) -> CacheDecision {
     let entry = stored.map {
       CacheEntry(
         status: 200, headers: $0, body: Data(), requestedAt: 1_000, receivedAt: 1_000, isDistrusted: isDistrusted)
     }
     return CacheDecision(
-      policy: policy, headers: wish.isEmpty ? [:] : ["Cache-Control": wish], entry: entry, at: 1_000 + age)
+      policy: policy, headers: requested.isEmpty ? [:] : ["Cache-Control": requested], entry: entry, at: 1_000 + age)
   }
 
   func test_policies_withoutAStoredResponse() {
@@ -41,7 +41,7 @@ final class CacheDecisionTableTests: XCTestCase {
 
   func test_rfc9111_section4_http() {
     let swr = "max-age=10, stale-while-revalidate=5"
-    let cases: [(stored: String, age: Double, wish: String, CacheDecision)] = [
+    let cases: [(stored: String, age: Double, requested: String, CacheDecision)] = [
       ("max-age=10", 9, "", .deliver), ("max-age=10", 10, "", .fetch), ("max-age=10", 10, "max-stale=3", .deliver),
       ("max-age=10", 0, "no-cache", .fetch), ("max-age=10", 0, "no-cache, only-if-cached", .gatewayTimeout),
       ("max-age=10", 10, "only-if-cached", .gatewayTimeout), ("max-age=10", 9, "only-if-cached", .deliver),
@@ -51,11 +51,11 @@ final class CacheDecisionTableTests: XCTestCase {
       ("max-age=10", 12, "stale-if-error=5", .fetchUnlessOutage),
       ("max-age=10", 12, "stale-if-error=5, only-if-cached", .gatewayTimeout),
     ]
-    for (stored, age, wish, expected) in cases {
-      let found = decision(.http, ["Cache-Control": stored], age: age, wish: wish)
-      XCTAssertEqual(found, expected, "stored with \(stored), at \(age) s, requested with \(wish)")
+    for (stored, age, requested, expected) in cases {
+      let found = decision(.http, ["Cache-Control": stored], age: age, requested: requested)
+      XCTAssertEqual(found, expected, "stored with \(stored), at \(age) s, requested with \(requested)")
     }
-    XCTAssertEqual(decision(.http, nil, wish: "only-if-cached"), .gatewayTimeout)
+    XCTAssertEqual(decision(.http, nil, requested: "only-if-cached"), .gatewayTimeout)
     let unreadable = decision(.http, ["Cache-Control": "max-age=10"], isDistrusted: true)
     XCTAssertEqual(unreadable, .fetch)
   }

@@ -30,7 +30,7 @@ final class CacheDecisionTests: XCTestCase {
     XCTAssertEqual(fixture.requests, 4)
   }
 
-  func test_rfc9111_aWriteAnsweredWithARedirect_invalidates() {
+  func test_rfc9111_aWriteWithARedirectAsResponse_invalidates() {
     for status in [301, 302, 303, 307, 308] {
       let fixture = CacheFixture { request in
         request.method == .get

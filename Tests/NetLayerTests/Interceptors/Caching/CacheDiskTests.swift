@@ -123,7 +123,7 @@ final class CacheDiskTests: XCTestCase {
       second.removeAll()
       _ = second.settle()
     }
-    XCTAssertEqual(problems.told.count, 2, "once by each")
+    XCTAssertEqual(problems.reports.count, 2, "once by each")
   }
 
   func test_entryReadFromMemory_isNotEvictedFirstFromDisk() {

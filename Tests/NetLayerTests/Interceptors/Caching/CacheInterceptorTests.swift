@@ -296,7 +296,7 @@ final class CacheInterceptorTests: XCTestCase {
       return stub.requests.count - before
     }
     XCTAssertEqual(requests(CacheInterceptor(cache)), 3)
-    XCTAssertEqual(problems.told.count, 1, "told once")
+    XCTAssertEqual(problems.reports.count, 1, "told once")
     XCTAssertEqual(requests(CacheInterceptor(cache, account: { _ in "ada" })), 1)
   }
 
@@ -354,13 +354,13 @@ final class CacheInterceptorTests: XCTestCase {
 
   func test_redirectedResponse_isStoredOnlyByAnExplicitPolicy() throws {
     let fixture = CacheFixture { _ in
-      var answer = StubTransport.StubbedResponse.response()
-      answer.result = { request in
+      var reply = StubTransport.StubbedResponse.response()
+      reply.result = { request in
         .success(
           Response(
             request: request, url: URL(string: "http://h/version/7"), headers: ["Cache-Control": "max-age=9999999"]))
       }
-      return answer
+      return reply
     }
     for _ in 0..<2 { XCTAssertEqual(fixture.get().origins, [.network], "the redirect may lead elsewhere tomorrow") }
     fixture.get(.networkOnly)

@@ -156,18 +156,19 @@ final class CacheInvalidationTests: XCTestCase {
 
   func test_onlyIfCached_neverSendsARequest() {
     let fixture = fresh()
-    let wish: HTTPHeaders = ["Cache-Control": "only-if-cached"]
+    let requested: HTTPHeaders = ["Cache-Control": "only-if-cached"]
     fixture.get()
     for endpoint in [
-      Plain(headers: wish.merging(["Range": "bytes=0-1"])), Plain(headers: wish.merging(["If-None-Match": "\"a\""])),
-      Plain(method: .post, headers: wish), Plain(method: .put, task: .json(["a": 1]), headers: wish),
+      Plain(headers: requested.merging(["Range": "bytes=0-1"])),
+      Plain(headers: requested.merging(["If-None-Match": "\"a\""])),
+      Plain(method: .post, headers: requested), Plain(method: .put, task: .json(["a": 1]), headers: requested),
     ] {
       XCTAssertEqual(
         fixture.get(endpoint), .init(bodies: ["504 "], origins: [.cache(age: .seconds(0), isStale: false)]),
         "\(endpoint)")
     }
     XCTAssertEqual(fixture.requests, 1)
-    XCTAssertEqual(fixture.get(wish).bodies, ["1"], "and nothing was removed")
+    XCTAssertEqual(fixture.get(requested).bodies, ["1"], "and nothing was removed")
   }
 
   func test_postKeyedByItsBody_isNotStoredByTheHTTPPolicy() {

@@ -53,8 +53,8 @@ final class CacheNginxTests: XCTestCase {
     var origins: [Response.Origin] = []
     @discardableResult
     func call(_ path: String, _ method: HTTPMethod = .get, _ headers: HTTPHeaders = [:]) throws -> Response {
-      let answer = record(network.response(method, nginx.url.appending(queryPath: path), headers: headers))
-      let response = try XCTUnwrap(answer.elements.last, "\(path): \(answer.errors)")
+      let reply = record(network.response(method, nginx.url.appending(queryPath: path), headers: headers))
+      let response = try XCTUnwrap(reply.elements.last, "\(path): \(reply.errors)")
       origins.append(response.origin)
       return response
     }
@@ -110,9 +110,9 @@ final class CacheNginxTests: XCTestCase {
     XCTAssertEqual(origins.filter { $0 == .network }.count, log.count - confirmed - failed)
     XCTAssertEqual(origins.filter(\.isCache).count, origins.count - log.count + failed)
     // One response per URL is stored. /spoken has two and an entry for its Vary field; /secret.json is not stored.
-    let answered = Set(
+    let replied = Set(
       log.filter { ($0.hasSuffix(" 200") || $0.hasSuffix(" 410")) && !$0.contains("secret") })
-    XCTAssertEqual(cache.settle().count, answered.count + 2)
+    XCTAssertEqual(cache.settle().count, replied.count + 2)
     print(
       "nginx: \(origins.count) calls, \(origins.filter(\.isCache).count) hits, \(log.count) requests, "
         + "\(confirmed) confirmed by 304, \(cache.settle().count) files")

@@ -168,12 +168,12 @@ final class CachePolicyTests: XCTestCase {
   }
 
   func test_onlySuccesses_areStored() {
-    for answer in [
+    for reply in [
       StubTransport.StubbedResponse.response(status: 404, headers: ["Cache-Control": "max-age=60"]),
       .response(status: 500),
       .response(status: 206), .json(#"{"code":40301,"message":"no"}"#),
     ] {
-      let fixture = CacheFixture(envelope: .standard) { _ in answer }
+      let fixture = CacheFixture(envelope: .standard) { _ in reply }
       fixture.get(.networkOnly)
       XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached)
     }

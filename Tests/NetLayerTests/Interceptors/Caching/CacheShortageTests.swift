@@ -75,8 +75,8 @@ final class CacheShortageTests: XCTestCase {
     withoutDescriptors {
       XCTAssertEqual(found(keys, in: again), [])
       again.remove("7")
-      XCTAssertEqual(problems.told.count, 1)
-      XCTAssertTrue(problems.told.first?.contains("Too many open files") == true, "\(problems.told)")
+      XCTAssertEqual(problems.reports.count, 1)
+      XCTAssertTrue(problems.reports.first?.contains("Too many open files") == true, "\(problems.reports)")
     }
     XCTAssertEqual(found(keys, in: again), keys.filter { $0 != "7" })
     // Threads of earlier tests may close a descriptor meanwhile, so there are several attempts.
@@ -150,7 +150,7 @@ final class CacheShortageTests: XCTestCase {
     XCTAssertEqual(found(["a"], in: cache), [])
     store(["b"], in: cache)
     XCTAssertEqual(found(["a", "b"], in: cache), ["b"])
-    XCTAssertEqual(problems.told, [])
+    XCTAssertEqual(problems.reports, [])
     try FileManager.default.removeItem(at: directory)
     cache.writing.suspend()
     cache.store(entry("c"), for: "c", headers: [:])
@@ -173,8 +173,8 @@ final class CacheShortageTests: XCTestCase {
     let again = open()
     let inside = open(directory.appending(path: "missing"))
     for cache in [again, inside] { store(["b"], in: cache) }
-    XCTAssertEqual(problems.told.count, 2)
-    for reason in problems.told { XCTAssertTrue(reason.contains("Read-only file system"), reason) }
+    XCTAssertEqual(problems.reports.count, 2)
+    for reason in problems.reports { XCTAssertTrue(reason.contains("Read-only file system"), reason) }
     try SmallDisk.setReadOnly(false, directory)
     XCTAssertEqual(found(["a", "b"], in: again), ["a"])
     for cache in [again, inside] {

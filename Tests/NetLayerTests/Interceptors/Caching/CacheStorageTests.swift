@@ -38,9 +38,9 @@ final class CacheStorageTests: XCTestCase {
       guard request.headers["If-Modified-Since"] != nil else {
         return .response(headers: ["Last-Modified": "Mon, 01 Jan 2001 00:00:00 GMT"], body: Data("own".utf8))
       }
-      var answer = StubTransport.StubbedResponse.response()
-      answer.result = { .success(Response(request: $0, url: URL(string: "http://h/login"), status: 304)) }
-      return answer
+      var reply = StubTransport.StubbedResponse.response()
+      reply.result = { .success(Response(request: $0, url: URL(string: "http://h/login"), status: 304)) }
+      return reply
     }
     fixture.get()
     XCTAssertEqual(fixture.get(), .init(bodies: ["own"], origins: [.network]))

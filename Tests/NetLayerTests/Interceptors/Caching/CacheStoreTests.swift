@@ -96,7 +96,7 @@ final class CacheStoreTests: XCTestCase {
       let mode = try FileManager.default.attributesOfItem(atPath: directory.path)[.posixPermissions] as? Int
       XCTAssertEqual(mode, 0o755, "\(contents)")
       XCTAssertTrue(
-        problems.told.last?.contains("\(directory.path) contains files of other programs") == true, "\(contents)")
+        problems.reports.last?.contains("\(directory.path) contains files of other programs") == true, "\(contents)")
       try FileManager.default.removeItem(at: directory)
     }
   }
@@ -107,7 +107,7 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertEqual(chown(directory.path, 1, 1), 0)
     XCTAssertEqual(open().settle().count, 0)
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: directory.path), [])
-    XCTAssertTrue(problems.told.last?.contains("belongs to another user") == true, "\(problems.told)")
+    XCTAssertTrue(problems.reports.last?.contains("belongs to another user") == true, "\(problems.reports)")
   }
 
   func test_sweep_removesLeftoversAndCorruptOrExpiredEntriesOnly() throws {
@@ -231,9 +231,9 @@ final class CacheStoreTests: XCTestCase {
     XCTAssertEqual(second.settle().count, 0)
     XCTAssertEqual(body(second, "b"), "2")
     XCTAssertEqual(first.settle().count, 1)
-    let told = problems.told
-    XCTAssertEqual(told.count, 1)
-    XCTAssertTrue(told[0].contains("another cache uses"), told[0])
+    let reports = problems.reports
+    XCTAssertEqual(reports.count, 1)
+    XCTAssertTrue(reports[0].contains("another cache uses"), reports[0])
   }
 
   func test_directoryThatCannotBeCreated_isReportedOnce_andMemoryIsUsed() throws {
@@ -243,9 +243,9 @@ final class CacheStoreTests: XCTestCase {
     _ = cache.settle()
     XCTAssertEqual(body(cache, "a"), "a")
     XCTAssertNil(body(cache, "c"))
-    let told = problems.told
-    XCTAssertEqual(told.count, 1)
-    XCTAssertTrue(told[0].contains(directory.path), told[0])
+    let reports = problems.reports
+    XCTAssertEqual(reports.count, 1)
+    XCTAssertTrue(reports[0].contains(directory.path), reports[0])
   }
 
   func test_linkInPlaceOfTheDirectory_isNotFollowed() throws {
@@ -267,7 +267,7 @@ final class CacheStoreTests: XCTestCase {
     for key in ["b", "c"] { cache.store(entry(key), for: key, headers: [:]) }
     XCTAssertEqual(cache.settle().count, 2)
     XCTAssertEqual(["a", "b", "c"].map { body(cache, $0) }, ["1", "b", "c"])
-    XCTAssertEqual(problems.told, [])
+    XCTAssertEqual(problems.reports, [])
   }
 
   func test_fullDisk_isReportedOnce_andMemoryIsUsed() throws {
@@ -286,8 +286,8 @@ final class CacheStoreTests: XCTestCase {
     for number in 0..<10 { cache?.store(entry(large + "\(number)"), for: "\(number)", headers: [:]) }
     _ = cache?.settle()
     XCTAssertEqual(cache.map(check), 10, "all are in memory")
-    XCTAssertEqual(problems.told.count, 1)
-    XCTAssertTrue(problems.told[0].contains("No space left"), problems.told[0])
+    XCTAssertEqual(problems.reports.count, 1)
+    XCTAssertTrue(problems.reports[0].contains("No space left"), problems.reports[0])
     XCTAssertFalse(files.contains { DurableDirectory.isUnfinished($0) })
     // An old entry must not remain when its replacement could not be written.
     for number in 0..<10 {
@@ -324,7 +324,7 @@ final class CacheStoreTests: XCTestCase {
       }
     }
     XCTAssertLessThanOrEqual(cache.settle().bytes, 20000)
-    XCTAssertEqual(problems.told, [])
+    XCTAssertEqual(problems.reports, [])
   }
 
   func test_entryReadBeforeAChange_doesNotReplaceIt() {
@@ -356,7 +356,7 @@ private func entry(_ text: String, expiresAt: Double = .infinity, headers: HTTPH
 final class Problems: Sendable {
   private let reasons = Locked<[String]>([])
 
-  var told: [String] { reasons.withLock { $0 } }
+  var reports: [String] { reasons.withLock { $0 } }
 
   func note(_ problem: NetworkError) { reasons.withLock { $0.append(problem.reason) } }
 }

@@ -14,8 +14,8 @@ final class FreshnessTests: XCTestCase {
   }
 
   private func isStorable(
-    _ status: Int, _ headers: HTTPHeaders = [:], wish: HTTPHeaders = [:], line: UInt = #line
-  ) -> Bool { Freshness.isStorable(status: status, headers: headers, wish: CacheControl(wish)) }
+    _ status: Int, _ headers: HTTPHeaders = [:], requested: HTTPHeaders = [:], line: UInt = #line
+  ) -> Bool { Freshness.isStorable(status: status, headers: headers, requested: CacheControl(requested)) }
 
   func test_section3_storableResponses() {
     for status in [200, 203, 204, 300, 404, 405, 410, 414, 501] {
@@ -37,7 +37,7 @@ final class FreshnessTests: XCTestCase {
   func test_section5_2_noStore_preventsStoring() {
     XCTAssertFalse(isStorable(200, ["Cache-Control": "no-store"]))
     XCTAssertFalse(isStorable(200, ["Cache-Control": "max-age=9, no-store"]))
-    XCTAssertFalse(isStorable(200, [:], wish: ["Cache-Control": "no-store"]))
+    XCTAssertFalse(isStorable(200, [:], requested: ["Cache-Control": "no-store"]))
     XCTAssertTrue(isStorable(200, ["Cache-Control": "no-store, must-understand"]), "§5.2.2.3")
     XCTAssertFalse(isStorable(299, ["Cache-Control": "no-store, must-understand, max-age=9"]), "an unknown status")
     XCTAssertFalse(isStorable(299, ["Cache-Control": "must-understand, max-age=9"]), "an unknown status")
@@ -90,7 +90,7 @@ final class FreshnessTests: XCTestCase {
   }
 
   func test_section4_2_4_and_5_2_usableResponses() {
-    typealias Row = (answer: String, wish: String, age: Double, verdict: Freshness.Verdict)
+    typealias Row = (reply: String, requested: String, age: Double, verdict: Freshness.Verdict)
     let table: [Row] = [
       ("max-age=60", "", 59, .fresh),
       ("max-age=60", "", 60, .validate),
@@ -130,15 +130,15 @@ final class FreshnessTests: XCTestCase {
       ("max-age=60, stale-while-revalidate=10", "max-age=30", 61, .validate),
     ]
     for row in table {
-      let kept = freshness(["Cache-Control": row.answer])
+      let kept = freshness(["Cache-Control": row.reply])
       XCTAssertEqual(
-        kept.verdict(for: CacheControl(["Cache-Control": row.wish]), at: row.age), row.verdict,
-        "\(row.answer) | \(row.wish) | \(row.age)")
+        kept.verdict(for: CacheControl(["Cache-Control": row.requested]), at: row.age), row.verdict,
+        "\(row.reply) | \(row.requested) | \(row.age)")
     }
   }
 
   func test_rfc5861_section4_staleIfError() {
-    let table: [(answer: String, wish: String, age: Double, standsIn: Bool)] = [
+    let table: [(reply: String, requested: String, age: Double, standsIn: Bool)] = [
       ("max-age=60", "", 61, false),
       ("max-age=60, stale-if-error=10", "", 70, true),
       ("max-age=60, stale-if-error=10", "", 71, false),
@@ -148,10 +148,10 @@ final class FreshnessTests: XCTestCase {
       ("max-age=60, no-cache, stale-if-error=10", "", 61, false),
     ]
     for row in table {
-      let kept = freshness(["Cache-Control": row.answer])
+      let kept = freshness(["Cache-Control": row.reply])
       XCTAssertEqual(
-        kept.standsIn(for: CacheControl(["Cache-Control": row.wish]), at: row.age), row.standsIn,
-        "\(row.answer) | \(row.wish) | \(row.age)")
+        kept.standsIn(for: CacheControl(["Cache-Control": row.requested]), at: row.age), row.standsIn,
+        "\(row.reply) | \(row.requested) | \(row.age)")
     }
   }
 

@@ -1,12 +1,11 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 final class CoalescingInterceptorTests: XCTestCase {
   func test_row_3_14_identicalRequestsInFlight_areSentOnce() {

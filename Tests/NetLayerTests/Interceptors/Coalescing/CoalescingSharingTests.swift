@@ -1,11 +1,10 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import Streams
 import StreamsTesting
 import TestSupport
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 /// The sharing of one request among callers, and its limits.
 final class CoalescingSharingTests: XCTestCase {
@@ -37,12 +36,12 @@ final class CoalescingSharingTests: XCTestCase {
 
   func test_sharedError_isTranslatedByEachBackend() {
     let virtual = VirtualNetwork(.failure(.timeout, after: .seconds(1)))
-    let (heard, seen) = (Notes(), Notes())
+    let (observed, seen) = (Notes(), Notes())
     let network = virtual.network(CoalescingInterceptor())
     for (name, messages) in [("english", NetworkError.Messages.english), ("chinese", .chinese)] {
       let own = network.with { backend in
         backend.messages = messages
-        backend.onError = { heard.add("\(name) \($0.message)") }
+        backend.onError = { observed.add("\(name) \($0.message)") }
       }
       _ = own.response(.get, "/x").subscribe(onError: { seen.add("\(name) \(NetworkError.wrapping($0).message)") })
     }
@@ -50,7 +49,7 @@ final class CoalescingSharingTests: XCTestCase {
     let texts = [
       "english \(NetworkError.Messages.english.timeout)", "chinese \(NetworkError.Messages.chinese.timeout)",
     ]
-    XCTAssertEqual(heard.all, texts)
+    XCTAssertEqual(observed.all, texts)
     XCTAssertEqual(seen.all, texts)
     XCTAssertEqual(virtual.stub.requests.count, 1)
   }
@@ -99,13 +98,13 @@ final class CoalescingSharingTests: XCTestCase {
     let whole = TransferProgress(sent: 0, toSend: 0, received: 2, toReceive: 2)
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)).reporting([whole]))
     let network = virtual.network(CoalescingInterceptor())
-    let heard = Notes()
+    let observed = Notes()
     for name in ["a", "b"] {
-      let call: Single<Response> = network.request(Get(), progress: { heard.add("\(name) \($0.received)") })
+      let call: Single<Response> = network.request(Get(), progress: { observed.add("\(name) \($0.received)") })
       virtual.note("", call)
     }
     virtual.scheduler.start()
-    XCTAssertEqual(heard.all.sorted(), ["a 2", "b 2"])
+    XCTAssertEqual(observed.all.sorted(), ["a 2", "b 2"])
   }
 
   // MARK: Reads after writes

@@ -1,18 +1,17 @@
+import HTTPTransport
+import NetLayer
 import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
 import XCTest
 
-@testable import HTTPTransport
-@testable import NetLayer
-
 final class LoggerTests: XCTestCase {
   private let scheduler = TestScheduler(resolution: .milliseconds(1))
 
   private func log(
     _ level: NetworkLogger.Level,
-    answer: StubTransport.StubbedResponse = .json(#"{"token":"s3","id":1}"#, after: .seconds(0.012)),
+    reply: StubTransport.StubbedResponse = .json(#"{"token":"s3","id":1}"#, after: .seconds(0.012)),
     curl: Bool = false, dispose: Bool = false, _ call: (Network) -> Observable<Response>
   ) -> [String] {
     let notes = Notes()
@@ -20,7 +19,7 @@ final class LoggerTests: XCTestCase {
     let network = Network(
       Backend(
         baseURL: URL(string: "http://h"), headers: ["Authorization": "Bearer s1"],
-        commonParameters: { ["token": "s2"] }, transport: StubTransport(on: scheduler) { _ in answer },
+        commonParameters: { ["token": "s2"] }, transport: StubTransport(on: scheduler) { _ in reply },
         clock: scheduler, mapping: scheduler, interceptors: [logger]))
     let subscription = call(network).subscribe(onError: { _ in })
     if dispose { subscription.dispose() }
@@ -53,10 +52,10 @@ final class LoggerTests: XCTestCase {
     XCTAssertTrue(json[0].hasSuffix("\n  " + #"{"n":1,"password":"***","token":"***"}"#), json[0])
     let image = StubTransport.StubbedResponse.response(
       headers: ["Content-Type": "image/png"], body: Data([0, 1, 2, 255]))
-    XCTAssertTrue(log(.body, answer: image) { $0.response(.get, "/a") }[1].hasSuffix("\n\n<4 bytes of image/png>"))
+    XCTAssertTrue(log(.body, reply: image) { $0.response(.get, "/a") }[1].hasSuffix("\n\n<4 bytes of image/png>"))
     let large = StubTransport.StubbedResponse.json("\"" + String(repeating: "x", count: 5000) + "\"")
     XCTAssertTrue(
-      log(.body, answer: large) { $0.response(.get, "/a") }[1].hasSuffix("<5002 bytes of application/json>"))
+      log(.body, reply: large) { $0.response(.get, "/a") }[1].hasSuffix("<5002 bytes of application/json>"))
   }
 
   func test_row_2_19_controlCharacters_addNoLinesAndNoTerminalCodes() throws {
@@ -64,12 +63,12 @@ final class LoggerTests: XCTestCase {
       "X-A": "a\u{1B}[2J\u{9B}1m", "X-B": "\u{202E}b", "Content-Type": "x\r\n<-- 200 GET http://f/",
     ]
     let body = Data("<-- 200 GET http://f/\r\n\u{1B}\u{2028}\t\u{85}".utf8)
-    let answer = StubTransport.StubbedResponse.response(headers: fields, body: body, after: .seconds(0.001))
+    let reply = StubTransport.StubbedResponse.response(headers: fields, body: body, after: .seconds(0.001))
     XCTAssertEqual(
       log(.headers) { $0.response(.get, "/a", headers: ["X": "x\n<-- 200"]) }.first,
       "--> GET http://h/a?token=***\nAuthorization: ***\nX: x\\n<-- 200")
     XCTAssertEqual(
-      log(.body, answer: answer) { $0.response(.get, "/a") },
+      log(.body, reply: reply) { $0.response(.get, "/a") },
       [
         "--> GET http://h/a?token=***\nAuthorization: ***",
         """
@@ -83,7 +82,7 @@ final class LoggerTests: XCTestCase {
         """,
       ])
     XCTAssertEqual(
-      log(.basic, answer: .failure(.other, reason: "a\r\n<-- 200", after: .seconds(0))) { $0.response(.get, "/a") }
+      log(.basic, reply: .failure(.other, reason: "a\r\n<-- 200", after: .seconds(0))) { $0.response(.get, "/a") }
         .last,
       "<-- FAILED GET http://h/a?token=*** (0 ms): other -1212: a\\r\\n<-- 200")
     let request = Request(method: "A\nB", url: try XCTUnwrap(URL(string: "http://h")), headers: fields)
@@ -119,12 +118,12 @@ final class LoggerTests: XCTestCase {
 
   func test_row_2_19_failuresAndCancellations_areLogged() {
     XCTAssertEqual(
-      log(.basic, answer: .failure(.timeout, reason: "slow ?token=s", after: .seconds(0.05))) {
+      log(.basic, reply: .failure(.timeout, reason: "slow ?token=s", after: .seconds(0.05))) {
         $0.response(.get, "/a")
       }.last,
       "<-- FAILED GET http://h/a?token=*** (50 ms): timeout -1212: slow ?token=***")
     XCTAssertEqual(
-      log(.basic, answer: .never, dispose: true) { $0.response(.get, "/a") }.last,
+      log(.basic, reply: .never, dispose: true) { $0.response(.get, "/a") }.last,
       "<-- CANCELLED GET http://h/a?token=*** (0 ms)")
   }
 
@@ -184,12 +183,12 @@ final class LoggerTests: XCTestCase {
     let url = try XCTUnwrap(URL(string: "http://h/"))
     let head = "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n"
     let file = URL(fileURLWithPath: "/f")
-    let pieces = Request(
+    let fragments = Request(
       method: .post, url: url,
       body: .parts([.data(Data(head.utf8)), .data(Data("hunter2\r\n--b".utf8)), .file(file), .data(Data([0xFF, 0]))]))
     let hidden = Data((head + "***\r\n--b").utf8).base64EncodedString()
     XCTAssertEqual(
-      pieces.curlCommand(),
+      fragments.curlCommand(),
       "{ echo \(hidden) | base64 -d; cat '/f'; printf %s '<2 bytes>'; } | curl --globoff --compressed 'http://h/' "
         + "--header 'Content-Type:' --data-binary @-")
     let binary = Request(method: .post, url: url, body: .data(Data(head.utf8) + [0xFF]))

@@ -1,10 +1,9 @@
 import Foundation
+import HTTPTransport
+import NetLayer
 import Streams
 import StreamsTesting
 import XCTest
-
-@testable import HTTPTransport
-@testable import NetLayer
 
 private struct Switch: Reachability {
   let state: BehaviorRelay<Bool>

@@ -22,8 +22,8 @@ final class RetryInterceptorTests: XCTestCase {
     RetryPolicy(attempts: attempts, jitter: { $0.upperBound }, scheduler: virtual.scheduler)
   }
 
-  private func sequence(_ answers: StubTransport.StubbedResponse...) -> VirtualNetwork {
-    VirtualNetwork(.sequence(answers))
+  private func sequence(_ replies: StubTransport.StubbedResponse...) -> VirtualNetwork {
+    VirtualNetwork(.sequence(replies))
   }
 
   func test_row_0_5_transientFailure_isRetriedWithIncreasingDelays() {
@@ -36,9 +36,9 @@ final class RetryInterceptorTests: XCTestCase {
   }
 
   func test_twoInterceptors_doNotMultiplyTheirAttempts() {
-    for answer in [StubTransport.StubbedResponse.failure(.connection), .json("busy", status: 503)] {
+    for reply in [StubTransport.StubbedResponse.failure(.connection), .json("busy", status: 503)] {
       for (outer, inner, made) in [(3, 3, 3), (3, 2, 3), (2, 3, 3), (5, 2, 5)] {
-        let virtual = VirtualNetwork(answer)
+        let virtual = VirtualNetwork(reply)
         let network = virtual.network(
           RetryInterceptor(policy: policy(virtual, attempts: outer)),
           RetryInterceptor(policy: policy(virtual, attempts: inner)))
@@ -121,13 +121,13 @@ final class RetryInterceptorTests: XCTestCase {
     let once = Request.BodyStream(once: { nil })
     let repeatable = Request.BodyStream(open: { { nil } })
     for (body, count) in [(once, 1), (repeatable, 2)] {
-      for answer in [StubTransport.StubbedResponse.failure(.connection), .json("busy", status: 503)] {
-        let virtual = VirtualNetwork(answer)
+      for reply in [StubTransport.StubbedResponse.failure(.connection), .json("busy", status: 503)] {
+        let virtual = VirtualNetwork(reply)
         let network = virtual.network(RetryInterceptor(policy: policy(virtual, attempts: 2)))
         let response: Single<Response> = network.request(Recording(body: body))
         virtual.note("", response)
         virtual.scheduler.start()
-        XCTAssertEqual(virtual.stub.requests.count, count, "\(answer)")
+        XCTAssertEqual(virtual.stub.requests.count, count, "\(reply)")
       }
     }
   }
