@@ -7,6 +7,14 @@ let urlSession: [SwiftSetting] = [
   .define("HAS_URLSESSION", .when(traits: ["URLSession"])),
 ]
 
+// Apple's privacy manifests are resources only for packages that a Mac builds. On Linux, the code that SwiftPM generates for
+// resources would import Foundation, with its ICU data, into static programs.
+#if canImport(Darwin)
+  let privacy = (resources: [Resource.process("PrivacyInfo.xcprivacy")], exclude: [String]())
+#else
+  let privacy = (resources: [Resource](), exclude: ["PrivacyInfo.xcprivacy"])
+#endif
+
 let package = Package(
   name: "NetLayer",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -30,9 +38,13 @@ let package = Package(
       dependencies: [
         "PortableFoundation", "Streams", .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
       ],
-      swiftSettings: urlSession),
-    .target(name: "NetLayer", dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport"]),
-    .target(name: "NetLayerTesting", dependencies: ["PortableFoundation", "NetLayer"]),
+      exclude: privacy.exclude, resources: privacy.resources, swiftSettings: urlSession),
+    .target(
+      name: "NetLayer", dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport"],
+      exclude: privacy.exclude, resources: privacy.resources),
+    .target(
+      name: "NetLayerTesting", dependencies: ["PortableFoundation", "NetLayer"], exclude: privacy.exclude,
+      resources: privacy.resources),
     .target(name: "LoopbackServer", dependencies: ["PortableFoundation"]),
     .executableTarget(name: "Demo", dependencies: ["PortableFoundation", "Streams", "NetLayer", "LoopbackServer"]),
     .testTarget(name: "PortableFoundationTests", dependencies: ["PortableFoundation"]),

@@ -100,7 +100,7 @@ enum DownloadCommand {
     return console.finish(ending, json: options.request.json)
   }
 
-  private static func partSize(_ destination: URL) -> Int64 { fileSize(destination.path + ".part") ?? 0 }
+  private static func partSize(_ destination: URL) -> Int64 { Int64(fileSize(destination.path + ".part") ?? 0) }
 
   private static func text(
     of count: Int64, _ resumedAt: Int64, _ seconds: Double, _ file: URL, _ options: DownloadOptions,

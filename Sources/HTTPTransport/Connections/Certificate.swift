@@ -20,7 +20,7 @@ struct Certificate: Sendable, Hashable {
     var certificates: [Certificate] = []
     var base64: String?
     for line in String(decoding: text, as: UTF8.self).split(whereSeparator: \.isNewline) {
-      let line = line.trimmingCharacters(in: .whitespaces)
+      let line = line.trimmingBlanks
       switch (line, base64) {
       case ("-----BEGIN CERTIFICATE-----", nil): base64 = ""
       case ("-----END CERTIFICATE-----", let text?):

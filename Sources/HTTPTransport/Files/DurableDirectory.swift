@@ -70,9 +70,9 @@ package final class DurableDirectory: Sendable {
       return nil
     }
     defer { closeDescriptor(file) }
-    var info = stat()
-    guard fstat(file, &info) == 0 else { throw SystemError.last }
-    guard let size = Int(exactly: info.st_size), size <= limit else { throw POSIXError(.EFBIG) }
+    // A FIFO has no size, and reads as empty.
+    let size = fileSize(file) ?? 0
+    guard size <= limit else { throw POSIXError(.EFBIG) }
     var bytes = Data(count: size)
     guard bytes.withUnsafeMutableBytes({ Self.fill($0, from: file) }) else { throw SystemError.last }
     return (bytes, Self.isOwn(file))

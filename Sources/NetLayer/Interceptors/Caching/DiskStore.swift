@@ -151,10 +151,7 @@ final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue 
   }
 
   private func entry(in file: Int32, _ name: Name) -> CacheEntry? {
-    var info = stat()
-    guard fstat(file, &info) == 0, info.st_size >= CacheEntry.fixedSize, let size = Int(exactly: info.st_size),
-      size <= files.limit
-    else { return nil }
+    guard let size = fileSize(file), size >= CacheEntry.fixedSize, size <= files.limit else { return nil }
     return withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { bytes in
       guard DurableDirectory.fill(bytes, from: file) else { return nil }
       return CacheEntry.decoded(UnsafeRawBufferPointer(bytes), digest: name.digest)
