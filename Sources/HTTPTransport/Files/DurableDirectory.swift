@@ -142,15 +142,25 @@ package final class DurableDirectory: Sendable {
   package final class NewFile: @unchecked Sendable {  // safe: used by one thread at a time
     private let directory: DurableDirectory
     private var name: String?
-    fileprivate let descriptor: Int32
+    fileprivate private(set) var descriptor: Int32 = -1
 
     fileprivate init(in directory: DurableDirectory, mode: mode_t) throws {
       self.directory = directory
-      let name = prefix + UUID().uuidString
-      descriptor = openat(directory.descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
-      guard descriptor >= 0 else { throw SystemError.last }
-      self.name = name
-      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw SystemError.last }
+      for _ in 0..<100 {
+        let name = prefix + UUID().uuidString
+        let file = openat(directory.descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
+        guard file >= 0 else { throw SystemError.last }
+        // A file system without locks also prevents that another process sweeps the file.
+        let isLocked = flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
+        var info = stat()
+        if isLocked, fstat(file, &info) == 0, info.st_nlink > 0 {
+          (descriptor, self.name) = (file, name)
+          return
+        }
+        // Another process has swept the file before it was locked.
+        closeDescriptor(file)
+      }
+      throw POSIXError(.EAGAIN)
     }
 
     deinit {

@@ -106,6 +106,26 @@ final class DurableFileTests: XCTestCase {
     XCTAssertEqual(try names(), ["a", "new-ideas.txt"], "a file that was not renamed is removed")
   }
 
+  func test_filesAreWritten_whileOthersSweep() throws {
+    let failures = Locked<[String]>([])
+    DispatchQueue.concurrentPerform(iterations: 4) { [folder] worker in
+      do {
+        let directory = try DurableDirectory(path: folder.path)
+        for round in 0..<50 {
+          if worker < 2 {
+            try directory.write(Data("\(round)".utf8), as: "file\(worker)")
+          } else {
+            try directory.sweep()
+          }
+        }
+      } catch {
+        failures.withLock { $0.append("\(error)") }
+      }
+    }
+    XCTAssertEqual(failures.withLock { $0 }, [])
+    XCTAssertEqual(try names(), ["file0", "file1"])
+  }
+
   func test_lock_hasOneOwner_untilItIsReleased() throws {
     var first: DurableDirectory? = try DurableDirectory(path: folder.path, marker: "lock")
     XCTAssertThrowsError(try DurableDirectory(path: folder.path, marker: "lock")) { error in
