@@ -1,7 +1,7 @@
 import Foundation
 
-import HTTPTransport
-import NetLayer
+@testable import HTTPTransport
+@testable import NetLayer
 
 private let now = Date(timeIntervalSinceReferenceDate: 800_000_000)
 

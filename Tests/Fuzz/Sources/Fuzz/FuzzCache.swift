@@ -1,7 +1,7 @@
 import Foundation
 
-import HTTPTransport
-import NetLayer
+@testable import HTTPTransport
+@testable import NetLayer
 
 /// Reads the bytes as a file of the cache: unchanged, and with the right key and checksums, to reach the code after the checks.
 func fuzzCache(_ data: Data) {

@@ -1,7 +1,7 @@
 import Foundation
 
-import HTTPTransport
-import NetLayer
+@testable import HTTPTransport
+@testable import NetLayer
 
 /// Checks untrusted URLs, methods and header fields. Accepted ones must not contain anything that starts another request.
 func fuzzRequests(_ data: Data) {

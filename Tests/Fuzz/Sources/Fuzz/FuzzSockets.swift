@@ -1,6 +1,6 @@
 import Foundation
 
-import HTTPTransport
+@testable import HTTPTransport
 
 /// Reads frames of a server, complete and in chunks. The events must be equal, and messages at most as long as the input.
 ///

@@ -1,7 +1,7 @@
 import Foundation
 
-import HTTPTransport
-import NetLayer
+@testable import HTTPTransport
+@testable import NetLayer
 
 /// Parses server-sent events. The events must not depend on the sizes of the chunks, and must not exceed their limit.
 func fuzzEvents(_ data: Data) {
