@@ -85,8 +85,7 @@ func fuzzDates(_ data: Data) {
 
 /// Reads the lines of a head. At most 500 fields arrive, without line breaks.
 func fuzzHeads(_ data: Data) {
-  var response = CurlResponse()
-  response.start(maxBodySize: 1 << 20)
+  var response = CurlResponse(maxBodySize: 1 << 20)
   for line in data.split(separator: 0x0A, omittingEmptySubsequences: false) {
     let isTaken = (Array(line) + [0x0A]).withUnsafeBufferPointer { response.headerLine($0) }
     guard isTaken else { break }
