@@ -31,7 +31,9 @@ package struct DurableFile {
   ///
   /// - Throws: `POSIXError`.
   package func read() throws -> (content: Content, isOwn: Bool)? {
-    try directory.read(name, limit: Self.limit).map { (Self.content(of: $0.bytes), $0.isOwn) }
+    guard let (bytes, isOwn) = try directory.read(name, limit: Self.limit) else { return nil }
+    // An empty file may belong to any program.
+    return (bytes.isEmpty ? .unknown : Self.content(of: bytes), isOwn)
   }
 
   /// Replaces the content. It is on disk when this function returns.

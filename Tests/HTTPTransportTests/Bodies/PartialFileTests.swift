@@ -18,4 +18,14 @@ final class PartialFileTests: XCTestCase {
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: directory.path).count, 2)
     partial.forEach { $0.letGo() }
   }
+
+  func test_bytesNextToAnEmptyNote_belongToAnotherProgram() throws {
+    let (part, note) = (directory.appending(path: "a.part"), directory.appending(path: "a.part.json"))
+    try Data("mine".utf8).write(to: part)
+    try Data().write(to: note)
+    XCTAssertThrowsError(try PartialFile(resuming: directory.appending(path: "a"))) { error in
+      XCTAssertTrue("\(error)".contains("does not belong to a download"), "\(error)")
+    }
+    XCTAssertEqual(try Data(contentsOf: part), Data("mine".utf8))
+  }
 }
