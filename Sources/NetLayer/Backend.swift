@@ -29,6 +29,14 @@ public struct Backend: Sendable {
   /// The decoder of JSON models and the encoder of JSON bodies: `.snakeCase`, `.iso8601`, `.snakeCaseISO8601` or a custom
   /// pair.
   public var coding: Coding
+  /// The format of queries, of forms and of the fields of multipart forms; its `destination` is not used.
+  ///
+  /// ```swift
+  /// Backend(baseURL: url, queryEncoding: URLParameterEncoder(arrays: .repeated, bools: .literal))
+  /// ```
+  /// The default writes arrays as `tag[]=a&tag[]=b`, as PHP and Rails read them. Most other frameworks, such as FastAPI,
+  /// Django, Spring, Go and ASP.NET, read `.repeated` names and ignore those with brackets.
+  public var queryEncoding: URLParameterEncoder
   /// The default encoding of parameters in a body: `.json` (default) or `.form`. A call can name another one.
   public var bodyEncoding: any ParameterEncoder
   /// The messages for users when the server sends none.
@@ -74,7 +82,8 @@ public struct Backend: Sendable {
   public init(
     baseURL: URL? = nil, environments: [Environment: URL] = [:], environment: Environment = .production,
     headers: HTTPHeaders = [:], commonParameters: @escaping @Sendable () -> Parameters = { [:] },
-    envelope: Envelope = .none, coding: Coding = .default, bodyEncoding: any ParameterEncoder = .json,
+    envelope: Envelope = .none, coding: Coding = .default,
+    queryEncoding: URLParameterEncoder = URLParameterEncoder(), bodyEncoding: any ParameterEncoder = .json,
     messages: NetworkError.Messages = .localized, transport: (any Transport)? = nil,
     timeouts: Request.Timeouts = Request.Timeouts(), options: Request.Options = Request.Options(),
     clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility),
@@ -90,6 +99,7 @@ public struct Backend: Sendable {
     self.commonParameters = commonParameters
     self.envelope = envelope
     self.coding = coding
+    self.queryEncoding = queryEncoding
     self.bodyEncoding = bodyEncoding
     self.messages = messages
     self.transport = transport

@@ -80,11 +80,16 @@ extension Call {
 }
 
 extension Call where Output == Response {
-  /// Creates a call of `method` to a path of the backend or to an absolute URL.
+  /// Creates a call of any method with any content to a path of the backend or to an absolute URL.
+  ///
+  /// ```swift
+  /// let found = try await files.fetch(Call("PROPFIND", "/notes", task: .data(xml, contentType: "application/xml")))
+  /// ```
   public init(
-    _ method: HTTPMethod, _ url: some URLConvertible, task: HTTPTask = .plain, headers: HTTPHeaders = [:],
-    caching: CacheOptions = CacheOptions()
+    _ method: HTTPMethod, _ url: some URLConvertible, task: HTTPTask = .plain, query: Parameters = [:],
+    headers: HTTPHeaders = [:], caching: CacheOptions = CacheOptions()
   ) {
+    let task = query.isEmpty ? task : .query(query, task)
     self.init(CallContent(method, url, task: task, headers: headers, caching: caching))
   }
 
@@ -96,7 +101,9 @@ extension Call where Output == Response {
 struct CallContent: Sendable {
   var baseURL: URL?
   var path: String {
-    get { (target as? String) ?? (target as? URL)?.absoluteString ?? "\(target)" }
+    get {
+      (target as? String) ?? (target as? URL)?.absoluteString ?? (target as? [String])?.pathOfComponents ?? "\(target)"
+    }
     set { target = newValue }
   }
   var method: HTTPMethod
@@ -104,6 +111,8 @@ struct CallContent: Sendable {
   var headers: HTTPHeaders
   var caching: CacheOptions
   var timeout: Duration?
+  /// The limits that replace the backend's; `timeout` overrides their total.
+  var limits: Limits?
   var priority: Request.Priority?
   var httpVersion: Request.HTTPVersion?
   var context: Context {
@@ -114,6 +123,13 @@ struct CallContent: Sendable {
   /// Whether the URL comes from a third party, such as a server. The backend then adds nothing to the request, even if
   /// it has no base URL.
   var isForeign = false
+  /// The time limits of an attempt; a class, because few calls have them.
+  final class Limits: Sendable {
+    let (idle, total): (Duration?, Duration?)
+
+    init(idle: Duration?, total: Duration?) { (self.idle, self.total) = (idle, total) }
+  }
+
   /// The target that the caller passed.
   private(set) var target: any URLConvertible
 
@@ -166,6 +182,10 @@ extension Call: HasCallContent {}
 extension CallContent {
   /// Applies to `request` the settings in which the call differs from its backend.
   func adjust(_ request: inout Request) {
+    if let limits {
+      request.timeouts.idle = limits.idle.map { max($0, .milliseconds(1)) }
+      request.timeouts.total = limits.total.map { max($0, .milliseconds(1)) }
+    }
     // The rest of a deadline that has passed is not an invalid limit.
     if let timeout { request.timeouts.total = max(timeout, .milliseconds(1)) }
     if let priority { request.options.priority = priority }
@@ -192,7 +212,10 @@ extension CallContent {
 
   /// Adds `parameters` to the query, replacing parameters of the same name.
   mutating func add(query parameters: Parameters) {
-    let names = (try? URLParameterEncoder().pairs(of: parameters).map(\.name)) ?? []
+    // The names of elements and members depend on the backend's `queryEncoding`.
+    let names =
+      (try? URLParameterEncoder().pairs(of: parameters).flatMap { [$0.name, String($0.name.prefix { $0 != "[" })] })
+      ?? []
     if path.utf8.contains(UInt8(ascii: "?")) { path = path.withoutQueryPairs(of: names) }
     switch task.kind {
     case .query(let own, let inner): task = .query(parameters.over(own), inner)

@@ -54,7 +54,8 @@ public final class Network: Sendable {
     builder = RequestBuilder(
       baseURL: backend.currentURL, headers: backend.headers, commonParameters: backend.commonParameters,
       timeouts: backend.timeouts, options: Request.OptionsBox(options), signer: backend.signer,
-      conventions: BodyConventions(json: backend.coding.encoder, parameters: backend.bodyEncoding), context: context)
+      conventions: EncodingConventions(
+        json: backend.coding.encoder, query: backend.queryEncoding, parameters: backend.bodyEncoding), context: context)
   }
 
   /// Returns a network with a modified backend, for a call that needs another decoder, interceptor, timeout or stub.

@@ -1,19 +1,24 @@
 import PortableFoundation
 
-/// The body encoders of a backend, shared by all its requests.
-final class BodyConventions: Sendable {
+/// The encoders of a backend, shared by all its requests.
+final class EncodingConventions: Sendable {
   let json: JSONParameterEncoder
+  /// The encoder of a query, and of other `name=value` pairs.
+  let query: URLParameterEncoder
   let parameters: any ParameterEncoder
 
-  init(json: JSONParameterEncoder = JSONParameterEncoder(), parameters: any ParameterEncoder = .json) {
+  init(
+    json: JSONParameterEncoder = JSONParameterEncoder(), query: URLParameterEncoder = URLParameterEncoder(),
+    parameters: any ParameterEncoder = .json
+  ) {
     (self.json, self.parameters) = (json, parameters)
+    self.query = query.writing(to: .query)
   }
-
-  private static let query: any ParameterEncoder = URLParameterEncoder(destination: .query)
 
   /// Returns the encoder of a request's parameters: `chosen` by the call, or the backend's for this method.
   func encoder(_ chosen: (any ParameterEncoder)?, for method: HTTPMethod) -> any ParameterEncoder {
-    guard let encoder = chosen ?? (method.putsParametersInURL ? nil : parameters) else { return Self.query }
+    guard let encoder = chosen ?? (method.putsParametersInURL ? nil : parameters) else { return query }
+    if let pairs = encoder as? URLParameterEncoder, pairs.isBackends { return query.writing(to: pairs.destination) }
     return (encoder as? JSONParameterEncoder)?.isBackends == true ? json : encoder
   }
 }
@@ -22,7 +27,7 @@ final class BodyConventions: Sendable {
 struct TaskEncoder {
   var task: HTTPTask
   var common: Parameters
-  var conventions = BodyConventions()
+  var conventions = EncodingConventions()
 
   /// Adds the task to `request`.
   ///
@@ -36,16 +41,16 @@ struct TaskEncoder {
     case .parameters(let own, let encoding):
       try encode(own.over(common), encoding, into: &request)
     case .composite(let query, let body, let encoding):
-      try URLParameterEncoder(destination: .query).encode(query.over(common), into: &request)
+      try conventions.query.encode(query.over(common), into: &request)
       try encode(body, encoding ?? conventions.parameters, into: &request)
     case .json(let value):
       try conventions.json.encode(Parameters(value).over(common), into: &request)
     case .form(let own):
-      try URLParameterEncoder(destination: .body).encode(own.over(common), into: &request)
+      try conventions.query.writing(to: .body).encode(own.over(common), into: &request)
     case .multipart(let form):
-      try form.encode(over: common, into: &request)
+      try form.encode(over: common, as: conventions.query, into: &request)
     case .query(let query, let task):
-      try URLParameterEncoder(destination: .query).encode(query.over(common), into: &request)
+      try conventions.query.encode(query.over(common), into: &request)
       try TaskEncoder(task: task, common: [:], conventions: conventions).encode(into: &request)
     case .upload(let file, let contentType):
       try BodyFile.check(file)
@@ -80,7 +85,7 @@ struct TaskEncoder {
     case .form(let own): pairs = try named(own.over(common))
     case .multipart(let form):
       pairs =
-        try form.fields(over: common)
+        try form.fields(over: common, as: conventions.query)
         + form.parts.compactMap { part in
           guard part.filename == nil, case .data(let data) = part.content else { return nil }
           return (part.name, String(decoding: data, as: UTF8.self))
@@ -99,9 +104,9 @@ struct TaskEncoder {
   }
 
   private func named(
-    _ parameters: Parameters, as encoding: any ParameterEncoder = .query
+    _ parameters: Parameters, as encoding: (any ParameterEncoder)? = nil
   ) throws -> [(name: String, value: String)] {
-    var encoder = encoding as? URLParameterEncoder ?? URLParameterEncoder()
+    var encoder = encoding as? URLParameterEncoder ?? conventions.query
     if let json = encoding as? JSONParameterEncoder {
       (encoder.dates, encoder.data, encoder.keys) = (json.dates, json.data, json.keys)
     }
@@ -114,7 +119,7 @@ struct TaskEncoder {
   }
 
   private func encodeBody(_ body: Request.Body, _ contentType: String?, into request: inout Request) throws {
-    try URLParameterEncoder(destination: .query).encode(common, into: &request)
+    try conventions.query.encode(common, into: &request)
     request.body = body
     guard let type = contentType.unlessEmpty, request.headers["Content-Type"] == nil else { return }
     request.headers["Content-Type"] = type

@@ -3,8 +3,9 @@ import PortableFoundation
 extension MultipartForm {
   /// Returns the fields, sorted, before the parts. `common` parameters are included only if the form has no field of
   /// that name.
-  func fields(over common: Parameters) throws -> [(name: String, value: String)] {
-    let encoder = URLParameterEncoder()
+  func fields(
+    over common: Parameters, as encoder: URLParameterEncoder = URLParameterEncoder()
+  ) throws -> [(name: String, value: String)] {
     let named = Set(parts.map(\.name))
     return try encoder.pairs(of: (pairs ?? [:]).over(common)).filter { !named.contains($0.name) }
   }
@@ -12,8 +13,10 @@ extension MultipartForm {
   /// Sets the form as the body of `request`, with its `Content-Type`.
   ///
   /// - Throws: The errors of `parts`.
-  func encode(over common: Parameters, into request: inout Request) throws {
-    let (parts, boundary) = try parts(over: common)
+  func encode(
+    over common: Parameters, as encoder: URLParameterEncoder = URLParameterEncoder(), into request: inout Request
+  ) throws {
+    let (parts, boundary) = try parts(over: common, as: encoder)
     if parts.count == 1, case .data(let data) = parts[0] {
       request.body = .data(data)
     } else {
@@ -27,8 +30,10 @@ extension MultipartForm {
   /// - Throws: `NetworkError` of kind `encoding` for a boundary that is malformed (RFC 2046 §5.1.1) or part of the
   ///   content. The same kind reports a content type or header that would corrupt its part. The kind is
   ///   `invalidRequest` for a file that can't be read.
-  func parts(over common: Parameters) throws -> (parts: [Request.Body.Part], boundary: String) {
-    let all = try fields(over: common).map { Part.field($0.name, $0.value) } + parts
+  func parts(
+    over common: Parameters, as encoder: URLParameterEncoder = URLParameterEncoder()
+  ) throws -> (parts: [Request.Body.Part], boundary: String) {
+    let all = try fields(over: common, as: encoder).map { Part.field($0.name, $0.value) } + parts
     for case .file(let file) in all.map(\.content) { try BodyFile.check(file) }
     let boundary = try boundary(against: all)
     var parts: [Request.Body.Part] = []

@@ -75,7 +75,7 @@ public struct MultipartForm: Sendable {
     pairs = nil
   }
 
-  /// Creates a form whose fields are `parameters`, with the names that `URLParameterEncoder` generates.
+  /// Creates a form whose fields are `parameters`, with the names that the backend's `queryEncoding` generates.
   public init(_ parameters: Parameters, boundary: String? = nil) {
     parts = []
     self.boundary = boundary

@@ -10,12 +10,13 @@ public protocol ParameterEncoder: Sendable {
 }
 
 extension ParameterEncoder where Self == URLParameterEncoder {
-  /// An encoder of `name=value` pairs, in the URL for GET, HEAD, DELETE and TRACE, else in the body.
-  public static var url: URLParameterEncoder { URLParameterEncoder() }
+  /// An encoder of `name=value` pairs, in the URL for GET, HEAD, DELETE and TRACE, else in the body. Like `query` and
+  /// `form`, it has the settings of the backend's `queryEncoding`.
+  public static var url: URLParameterEncoder { .backends() }
   /// An encoder of `name=value` pairs in the URL, for any method.
-  public static var query: URLParameterEncoder { URLParameterEncoder(destination: .query) }
+  public static var query: URLParameterEncoder { .backends(.query) }
   /// An encoder of `name=value` pairs in the body, for any method.
-  public static var form: URLParameterEncoder { URLParameterEncoder(destination: .body) }
+  public static var form: URLParameterEncoder { .backends(.body) }
 }
 
 extension ParameterEncoder where Self == JSONParameterEncoder {

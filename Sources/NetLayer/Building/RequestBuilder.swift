@@ -8,7 +8,7 @@ final class RequestBuilder: Sendable {
   let timeouts: Request.Timeouts
   let options: Request.OptionsBox?
   let signer: (any Signer)?
-  let conventions: BodyConventions
+  let conventions: EncodingConventions
   private let base: BaseURL?
   /// The backend's own origin. Secrets of the backend are sent to no other origin.
   private let origin: Origin?
@@ -22,7 +22,7 @@ final class RequestBuilder: Sendable {
   init(
     baseURL: URL?, headers: HTTPHeaders = [:], commonParameters: @escaping @Sendable () -> Parameters = { [:] },
     timeouts: Request.Timeouts = Request.Timeouts(), options: Request.OptionsBox? = nil, signer: (any Signer)? = nil,
-    conventions: BodyConventions = BodyConventions(), context: Context = Context()
+    conventions: EncodingConventions = EncodingConventions(), context: Context = Context()
   ) {
     self.baseURL = baseURL
     self.headers = headers

@@ -37,7 +37,7 @@ public struct SignedContent: Sendable {
   /// The request with all parameters encoded and with the changes made by interceptors, such as a token.
   public let request: Request
   /// The names and values of all parameters, including common ones, sorted by name, before escaping. Nested names have
-  /// the format of `URLParameterEncoder`.
+  /// the format of the backend's `queryEncoding`.
   public let parameters: [(name: String, value: String)]
 
   /// Creates the input of a signer, to test one. `parameters` must be sorted by name.
@@ -63,8 +63,10 @@ public struct RequestSignature: Sendable {
     self.headers = headers
   }
 
-  /// The names of its parameters in a query.
-  fileprivate var names: [String] { get throws { try URLParameterEncoder().pairs(of: parameters).map(\.name) } }
+  /// Returns the names of its parameters in a query that `encoder` writes.
+  fileprivate func names(by encoder: URLParameterEncoder) throws -> [String] {
+    try encoder.pairs(of: parameters).map(\.name)
+  }
 }
 
 /// The signing of a request: its signer, and the forms of the request that a signature is added to.
@@ -113,7 +115,7 @@ final class Signing: Sendable, ContextKey {
     if !signature.parameters.isEmpty {
       // A URL from the server, such as the next page's, may contain the former signature.
       if request.url.query != nil, request.url != encoded.url {
-        request.url = request.url.withoutQueryPairs(of: try signature.names)
+        request.url = request.url.withoutQueryPairs(of: try signature.names(by: task.conventions.query))
       }
       try write(signature.parameters, into: &request)
     }
@@ -137,7 +139,7 @@ final class Signing: Sendable, ContextKey {
       request.url = whole.url
     } else if whole.url != encoded.url {
       // An interceptor's URL is not replaced.
-      try URLParameterEncoder(destination: .query).encode(extra, into: &request)
+      try task.conventions.query.encode(extra, into: &request)
     }
   }
 
@@ -157,7 +159,7 @@ final class Signing: Sendable, ContextKey {
     if request.url == signed.url {
       request.url = encoded.url
     } else if signed.url != encoded.url {
-      request.url = request.url.withoutQueryPairs(of: try signed.signature.names)
+      request.url = request.url.withoutQueryPairs(of: try signed.signature.names(by: task.conventions.query))
     }
     return request
   }

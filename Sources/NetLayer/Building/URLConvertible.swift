@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// A type that represents the URL of a call: a path of the backend, an absolute URL as text, or a `URL`.
+/// A type that represents the URL of a call: a path of the backend, its components, an absolute URL as text, or a `URL`.
 public protocol URLConvertible: Sendable {
   /// Returns the absolute `http` or `https` URL, given the base URL.
   ///
@@ -64,6 +64,31 @@ extension String: URLConvertible {
     while let last = rest.last, isBlank(last) { rest.removeLast() }
     return String(Substring(rest))
   }
+}
+
+extension [String]: URLConvertible {
+  /// Returns the URL of the path whose components are the elements, each percent-encoded, including its slashes.
+  ///
+  /// ```swift
+  /// let room = try await chat.fetch(.get(["rooms", name, "messages"]), as: [Message].self)
+  /// ```
+  /// Use it for components from users or servers.
+  ///
+  /// - Throws: `NetworkError` of kind `invalidRequest` for a component that is empty, `.` or `..`, because the path would
+  ///   mean another resource, and for a path without a base.
+  public func url(below base: URL?) throws -> URL {
+    for (index, component) in enumerated() where ["", ".", ".."].contains(component) {
+      throw NetworkError(
+        kind: .invalidRequest,
+        reason:
+          "the component \(index) of the path is \(component.debugDescription), which would change the path; check "
+          + "the value")
+    }
+    return try pathOfComponents.url(below: base)
+  }
+
+  /// The elements as a path, with a leading slash.
+  var pathOfComponents: String { map { "/" + $0.urlEscaped }.joined() }
 }
 
 extension URL: URLConvertible {

@@ -95,26 +95,28 @@ public struct URLParameterEncoder: ParameterEncoder {
   /// The destination of the pairs.
   public var destination: Destination
   /// The format of the names of array elements.
-  public var arrays: ArrayStyle
+  public var arrays: ArrayStyle { didSet { isBackends = false } }
   /// The format of the names of object members.
-  public var objects: ObjectStyle
+  public var objects: ObjectStyle { didSet { isBackends = false } }
   /// The format of booleans.
-  public var bools: BoolStyle
+  public var bools: BoolStyle { didSet { isBackends = false } }
   /// The format of dates.
-  public var dates: JSONParameterEncoder.DateEncoding
+  public var dates: JSONParameterEncoder.DateEncoding { didSet { isBackends = false } }
   /// The format of data.
-  public var data: JSONParameterEncoder.DataEncoding
+  public var data: JSONParameterEncoder.DataEncoding { didSet { isBackends = false } }
   /// The format of names, applied before nesting.
-  public var keys: JSONParameterEncoder.KeyEncoding
+  public var keys: JSONParameterEncoder.KeyEncoding { didSet { isBackends = false } }
   /// The format of spaces.
-  public var spaces: SpaceStyle
+  public var spaces: SpaceStyle { didSet { isBackends = false } }
   /// The format of `nil`.
-  public var nils: NilStyle
+  public var nils: NilStyle { didSet { isBackends = false } }
   /// The characters that are not escaped, in addition to letters, digits and `-._~`.
   ///
   /// The default is `/?`, which a query may contain (RFC 3986 §3.4). Non-ASCII characters, spaces and `&`, `=`, `#`,
   /// `%` are always escaped, because they would change the meaning of the query.
-  public var unescaped: String
+  public var unescaped: String { didSet { isBackends = false } }
+  /// Whether the backend's `queryEncoding` replaces all settings except `destination`.
+  private(set) var isBackends = false
 
   /// Creates an encoder with Alamofire's defaults.
   public init(
@@ -134,6 +136,20 @@ public struct URLParameterEncoder: ParameterEncoder {
     self.spaces = spaces
     self.nils = nils
     self.unescaped = unescaped
+  }
+
+  /// The backend's `queryEncoding`, or an encoder with the defaults if there is no backend.
+  static func backends(_ destination: Destination = .methodDependent) -> URLParameterEncoder {
+    var encoder = URLParameterEncoder(destination: destination)
+    encoder.isBackends = true
+    return encoder
+  }
+
+  /// Returns the same encoder with another destination.
+  func writing(to destination: Destination) -> URLParameterEncoder {
+    var encoder = self
+    encoder.destination = destination
+    return encoder
   }
 
   /// Adds the pairs to an existing query or sets them as the body. Without pairs, the request is unchanged.

@@ -6,28 +6,42 @@ extension Endpoint where Self == Call<Response> {
   public static func get(_ url: some URLConvertible, query: Parameters = [:], headers: HTTPHeaders = [:]) -> Call<
     Response
   > {
-    Call(.get, url, query, .plain, headers)
+    Call(.get, url, query: query, headers: headers)
   }
 
   /// Creates a HEAD call with `query` in its URL.
   public static func head(_ url: some URLConvertible, query: Parameters = [:], headers: HTTPHeaders = [:]) -> Call<
     Response
   > {
-    Call(.head, url, query, .plain, headers)
+    Call(.head, url, query: query, headers: headers)
   }
 
   /// Creates a DELETE call with `query` in its URL.
   public static func delete(_ url: some URLConvertible, query: Parameters = [:], headers: HTTPHeaders = [:]) -> Call<
     Response
   > {
-    Call(.delete, url, query, .plain, headers)
+    Call(.delete, url, query: query, headers: headers)
+  }
+
+  /// Creates a DELETE call with a model as its JSON body, written by the backend's `encoder`.
+  public static func delete(
+    _ url: some URLConvertible, json: some Sendable & Encodable, query: Parameters = [:], headers: HTTPHeaders = [:]
+  ) -> Call<Response> {
+    Call(.delete, url, task: .json(json), query: query, headers: headers)
+  }
+
+  /// Creates an OPTIONS call with `query` in its URL.
+  public static func options(_ url: some URLConvertible, query: Parameters = [:], headers: HTTPHeaders = [:]) -> Call<
+    Response
+  > {
+    Call(.options, url, query: query, headers: headers)
   }
 
   /// Creates a POST call without a body.
   public static func post(_ url: some URLConvertible, query: Parameters = [:], headers: HTTPHeaders = [:]) -> Call<
     Response
   > {
-    Call(.post, url, query, .plain, headers)
+    Call(.post, url, query: query, headers: headers)
   }
 
   /// Creates a POST call with parameters in its body, encoded by the backend's `bodyEncoding`: as JSON by default. A literal
@@ -35,42 +49,50 @@ extension Endpoint where Self == Call<Response> {
   public static func post(
     _ url: some URLConvertible, parameters: Parameters, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
-    Call(.post, url, query, .parameters(parameters), headers)
+    Call(.post, url, task: .parameters(parameters), query: query, headers: headers)
   }
 
   /// Creates a POST call with a model as its JSON body, written by the backend's `encoder`.
   public static func post(
     _ url: some URLConvertible, json: some Sendable & Encodable, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
-    Call(.post, url, query, .json(json), headers)
+    Call(.post, url, task: .json(json), query: query, headers: headers)
   }
 
   /// Creates a POST call with a form (`application/x-www-form-urlencoded`).
   public static func post(
     _ url: some URLConvertible, form: Parameters, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
-    Call(.post, url, query, .form(form), headers)
+    Call(.post, url, task: .form(form), query: query, headers: headers)
   }
 
   /// Creates a POST call with bytes of `contentType`.
   public static func post(
     _ url: some URLConvertible, body: Data, contentType: String, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
-    Call(.post, url, query, .data(body, contentType: contentType), headers)
+    Call(.post, url, task: .data(body, contentType: contentType), query: query, headers: headers)
   }
 
   /// Creates a POST call with newline-delimited JSON that is generated during the upload.
   public static func post(
     _ url: some URLConvertible, lines: JSONLines, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
-    Call(.post, url, query, .lines(lines), headers)
+    Call(.post, url, task: .lines(lines), query: query, headers: headers)
+  }
+
+  /// Creates a POST call with a body of `contentType` that is generated during the upload.
+  public static func post(
+    _ url: some URLConvertible, stream: Request.BodyStream, contentType: String, query: Parameters = [:],
+    headers: HTTPHeaders = [:]
+  ) -> Call<Response> {
+    Call(.post, url, task: .stream(stream, contentType: contentType), query: query, headers: headers)
   }
 
   /// Creates a POST call with fields, data and files as `multipart/form-data`.
   public static func post(
     _ url: some URLConvertible, multipart: MultipartForm, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
-    Call(.post, url, query, .multipart(multipart), headers)
+    Call(.post, url, task: .multipart(multipart), query: query, headers: headers)
   }
 
   /// Creates a POST call with a file as its body, streamed from disk. The default content type depends on the file's
@@ -79,14 +101,14 @@ extension Endpoint where Self == Call<Response> {
     _ url: some URLConvertible, file: URL, contentType: String? = nil, query: Parameters = [:],
     headers: HTTPHeaders = [:]
   ) -> Call<Response> {
-    Call(.post, url, query, .upload(file, contentType: contentType), headers)
+    Call(.post, url, task: .upload(file, contentType: contentType), query: query, headers: headers)
   }
 
   /// Creates a PUT call without a body.
   public static func put(_ url: some URLConvertible, query: Parameters = [:], headers: HTTPHeaders = [:]) -> Call<
     Response
   > {
-    Call(.put, url, query, .plain, headers)
+    Call(.put, url, query: query, headers: headers)
   }
 
   /// Creates a PUT call with parameters in its body, encoded by the backend's `bodyEncoding`: as JSON by default. A literal
@@ -94,28 +116,50 @@ extension Endpoint where Self == Call<Response> {
   public static func put(
     _ url: some URLConvertible, parameters: Parameters, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
-    Call(.put, url, query, .parameters(parameters), headers)
+    Call(.put, url, task: .parameters(parameters), query: query, headers: headers)
   }
 
   /// Creates a PUT call with a model as its JSON body, written by the backend's `encoder`.
   public static func put(
     _ url: some URLConvertible, json: some Sendable & Encodable, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
-    Call(.put, url, query, .json(json), headers)
+    Call(.put, url, task: .json(json), query: query, headers: headers)
   }
 
   /// Creates a PUT call with a form (`application/x-www-form-urlencoded`).
   public static func put(
     _ url: some URLConvertible, form: Parameters, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
-    Call(.put, url, query, .form(form), headers)
+    Call(.put, url, task: .form(form), query: query, headers: headers)
   }
 
   /// Creates a PUT call with bytes of `contentType`.
   public static func put(
     _ url: some URLConvertible, body: Data, contentType: String, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
-    Call(.put, url, query, .data(body, contentType: contentType), headers)
+    Call(.put, url, task: .data(body, contentType: contentType), query: query, headers: headers)
+  }
+
+  /// Creates a PUT call with newline-delimited JSON that is generated during the upload.
+  public static func put(
+    _ url: some URLConvertible, lines: JSONLines, query: Parameters = [:], headers: HTTPHeaders = [:]
+  ) -> Call<Response> {
+    Call(.put, url, task: .lines(lines), query: query, headers: headers)
+  }
+
+  /// Creates a PUT call with a body of `contentType` that is generated during the upload.
+  public static func put(
+    _ url: some URLConvertible, stream: Request.BodyStream, contentType: String, query: Parameters = [:],
+    headers: HTTPHeaders = [:]
+  ) -> Call<Response> {
+    Call(.put, url, task: .stream(stream, contentType: contentType), query: query, headers: headers)
+  }
+
+  /// Creates a PUT call with fields, data and files as `multipart/form-data`.
+  public static func put(
+    _ url: some URLConvertible, multipart: MultipartForm, query: Parameters = [:], headers: HTTPHeaders = [:]
+  ) -> Call<Response> {
+    Call(.put, url, task: .multipart(multipart), query: query, headers: headers)
   }
 
   /// Creates a PUT call with a file as its body, streamed from disk. The default content type depends on the file's
@@ -124,14 +168,14 @@ extension Endpoint where Self == Call<Response> {
     _ url: some URLConvertible, file: URL, contentType: String? = nil, query: Parameters = [:],
     headers: HTTPHeaders = [:]
   ) -> Call<Response> {
-    Call(.put, url, query, .upload(file, contentType: contentType), headers)
+    Call(.put, url, task: .upload(file, contentType: contentType), query: query, headers: headers)
   }
 
   /// Creates a PATCH call without a body.
   public static func patch(_ url: some URLConvertible, query: Parameters = [:], headers: HTTPHeaders = [:]) -> Call<
     Response
   > {
-    Call(.patch, url, query, .plain, headers)
+    Call(.patch, url, query: query, headers: headers)
   }
 
   /// Creates a PATCH call with parameters in its body, encoded by the backend's `bodyEncoding`: as JSON by default. A literal
@@ -139,35 +183,49 @@ extension Endpoint where Self == Call<Response> {
   public static func patch(
     _ url: some URLConvertible, parameters: Parameters, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
-    Call(.patch, url, query, .parameters(parameters), headers)
+    Call(.patch, url, task: .parameters(parameters), query: query, headers: headers)
   }
 
   /// Creates a PATCH call with a model as its JSON body, written by the backend's `encoder`.
   public static func patch(
     _ url: some URLConvertible, json: some Sendable & Encodable, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
-    Call(.patch, url, query, .json(json), headers)
+    Call(.patch, url, task: .json(json), query: query, headers: headers)
   }
 
   /// Creates a PATCH call with a form (`application/x-www-form-urlencoded`).
   public static func patch(
     _ url: some URLConvertible, form: Parameters, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
-    Call(.patch, url, query, .form(form), headers)
+    Call(.patch, url, task: .form(form), query: query, headers: headers)
   }
 
   /// Creates a PATCH call with bytes of `contentType`.
   public static func patch(
     _ url: some URLConvertible, body: Data, contentType: String, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
-    Call(.patch, url, query, .data(body, contentType: contentType), headers)
+    Call(.patch, url, task: .data(body, contentType: contentType), query: query, headers: headers)
   }
-}
 
-extension Call where Output == Response {
-  fileprivate init(
-    _ method: HTTPMethod, _ url: some URLConvertible, _ query: Parameters, _ task: HTTPTask, _ headers: HTTPHeaders
-  ) {
-    self.init(method, url, task: query.isEmpty ? task : .query(query, task), headers: headers)
+  /// Creates a PATCH call with newline-delimited JSON that is generated during the upload.
+  public static func patch(
+    _ url: some URLConvertible, lines: JSONLines, query: Parameters = [:], headers: HTTPHeaders = [:]
+  ) -> Call<Response> {
+    Call(.patch, url, task: .lines(lines), query: query, headers: headers)
+  }
+
+  /// Creates a PATCH call with a body of `contentType` that is generated during the upload.
+  public static func patch(
+    _ url: some URLConvertible, stream: Request.BodyStream, contentType: String, query: Parameters = [:],
+    headers: HTTPHeaders = [:]
+  ) -> Call<Response> {
+    Call(.patch, url, task: .stream(stream, contentType: contentType), query: query, headers: headers)
+  }
+
+  /// Creates a PATCH call with fields, data and files as `multipart/form-data`.
+  public static func patch(
+    _ url: some URLConvertible, multipart: MultipartForm, query: Parameters = [:], headers: HTTPHeaders = [:]
+  ) -> Call<Response> {
+    Call(.patch, url, task: .multipart(multipart), query: query, headers: headers)
   }
 }

@@ -61,7 +61,7 @@ final class BodyConventionTests: XCTestCase {
 
   func test_signature_coversTheEncodedNames() throws {
     let content = try TaskEncoder(
-      task: .json(["aB": 1]), common: ["cD": 2], conventions: BodyConventions(json: .init(keys: .snakeCase))
+      task: .json(["aB": 1]), common: ["cD": 2], conventions: EncodingConventions(json: .init(keys: .snakeCase))
     ).pairs(for: .post)
     XCTAssertEqual(content.map { "\($0.name)=\($0.value)" }, ["a_b=1", "c_d=2"])
   }
