@@ -6,6 +6,9 @@ package struct MediaType {
   /// Parses `text`, split at the semicolons outside quoted strings.
   package init(_ text: String) { parts = text[...].unquotedParts(separator: ";") }
 
+  /// The type and subtype, in lowercase and without parameters: `text/plain`.
+  package var essence: String { parts.first.map { $0.withoutBlanks.lowercased() } ?? "" }
+
   /// Returns the value of the first parameter called `name`, which is in lowercase, without quotes and escapes.
   package func parameter(_ name: String) -> String? {
     guard let part = parts.dropFirst().first(where: { Self.name($0) == name }) else { return nil }

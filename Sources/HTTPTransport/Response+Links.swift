@@ -1,6 +1,11 @@
 import PortableFoundation
 
 extension Response {
+  /// The URL of the `Location` field, such as the URL of what a POST created (RFC 9110 §10.2.2); `nil` without a valid one.
+  ///
+  /// A relative URL is resolved against the URL of the response. A user and a password in it are dropped (RFC 9110 §4.2.4).
+  public var location: URL? { headers["Location"].flatMap { URL(reference: $0, from: url) } }
+
   /// The URLs of the `Link` fields by relation, in lowercase, such as `next` (RFC 8288 §3).
   ///
   /// ```swift

@@ -4,7 +4,7 @@ extension URL {
   /// Resolves a reference that the server of `base` has sent (RFC 3986 §5). A user and a password in the reference are
   /// dropped, because they would become credentials of the next request (RFC 9110 §4.2.4). A relative reference keeps
   /// those of `base`.
-  init?(reference: String, from base: URL) {
+  package init?(reference: String, from base: URL) {
     guard let url = URL(string: reference, relativeTo: base)?.absoluteURL else { return nil }
     self = url
     guard let own = URL(string: reference), own.user != nil || own.password != nil else { return }

@@ -50,9 +50,11 @@ public struct Envelope: Sendable {
     return envelope
   }()
 
-  /// The usual paths of error messages: GitHub, Google, Stripe, OAuth (RFC 6749 §5.2), problem details (RFC 9457 §3.1).
+  /// The usual paths of error messages: GitHub, Google, Stripe, OAuth (RFC 6749 §5.2), problem details (RFC 9457 §3.1),
+  /// FastAPI, JSON:API, GraphQL, container registries.
   private static let standardErrorMessages = [
-    "message", "error.message", "error_description", "error", "detail", "title",
+    "message", "error.message", "error_description", "error", "detail", "detail[0].msg", "errors[0].message",
+    "errors[0].detail", "title",
   ]
 
   /// Returns the server's message in the body of an error response, or `nil`.
@@ -66,7 +68,7 @@ public struct Envelope: Sendable {
   }
 
   /// Truncates a message to a readable length; a body may be megabytes in size.
-  private static func cut(_ words: String) -> String { words.count > 1000 ? words.prefix(1000) + "…" : words }
+  static func cut(_ words: String) -> String { words.count > 1000 ? words.prefix(1000) + "…" : words }
 
   /// Returns whether `json` is an envelope that reports a failure. A text in place of a numeric code, without a message
   /// or a payload, belongs to a plain response: `{"code": "DE", "name": "Germany"}`.

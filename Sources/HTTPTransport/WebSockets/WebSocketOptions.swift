@@ -20,16 +20,24 @@ public struct WebSocketOptions: Sendable, Hashable {
   /// does not offer compression.
   public var compression: Bool
 
+  /// The codes with which the server ends the messages without an error; by default 1000 and a close without a code.
+  ///
+  /// Add the codes of the application that the app handles as data: it reads them as `serverClose` of the socket. Every
+  /// other code is an error of kind `closed`.
+  public var expectedCloseCodes: Set<CloseCode>
+
   /// Creates options. See the properties for the defaults.
   public init(
     subprotocols: [String] = [], maxMessageSize: Int = 1 << 20, pingInterval: Duration? = .seconds(30),
-    pongTimeout: Duration? = .seconds(15), compression: Bool = false
+    pongTimeout: Duration? = .seconds(15), compression: Bool = false,
+    expectedCloseCodes: Set<CloseCode> = [.normal, .noCode]
   ) {
     self.subprotocols = subprotocols
     self.maxMessageSize = maxMessageSize
     self.pingInterval = pingInterval
     self.pongTimeout = pongTimeout
     self.compression = compression
+    self.expectedCloseCodes = expectedCloseCodes
   }
 
   /// The reason why these options are invalid, with the remedy; `nil` if they are valid.

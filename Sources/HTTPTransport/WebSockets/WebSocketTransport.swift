@@ -58,9 +58,11 @@ public protocol WebSocketControl: StreamControl {
 }
 
 extension NetworkError {
-  /// Returns the error of a socket that was closed with `close`; `nil` for a normal close.
-  package static func closing(_ close: WebSocketClose, of request: Request?) -> NetworkError? {
-    guard close.code != .normal, close.code != .noCode else { return nil }
+  /// Returns the error of a socket that was closed with `close`; `nil` for a code that is `expected`.
+  package static func closing(
+    _ close: WebSocketClose, of request: Request?, expected: Set<CloseCode> = [.normal, .noCode]
+  ) -> NetworkError? {
+    guard !expected.contains(close.code) else { return nil }
     let place = request?.url.hostAndPort ?? "the server"
     let words = close.reason.isEmpty ? "" : ": \(close.reason.debugDescription)"
     return NetworkError(

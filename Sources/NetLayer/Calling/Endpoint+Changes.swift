@@ -6,10 +6,33 @@ extension Endpoint {
   /// unchanged.
   public func query(_ parameters: Parameters) -> Call<Output> { changed { $0.add(query: parameters) } }
 
-  /// Returns the call with a time limit for an attempt, from the start to the last byte (`Timeouts.total`). The limit
-  /// does not apply to streamed bodies and downloads. A limit of zero or less, such as the rest of a deadline that has
+  /// Returns the call with a time limit for an attempt, from the start to the last byte (`Timeouts.total`). The backend's
+  /// `Timeouts.idle`, 15 s by default, still ends a call to a silent server: see `longPoll(_:)`. The limit does not apply to streamed bodies and downloads. A limit of zero or less, such as the rest of a deadline that has
   /// passed, is a limit of 1 ms.
   public func timeout(_ limit: Duration) -> Call<Output> { changed { $0.timeout = limit } }
+
+  /// Returns the call with both time limits of an attempt; `nil` for no limit.
+  ///
+  /// ```swift
+  /// let report = try await network.fetch(.get("/report").timeouts(idle: .seconds(60), total: .seconds(300)), as: Report.self)
+  /// ```
+  /// `idle` is the maximum time without data, which also limits how long the server may compute before it responds.
+  /// `total` is the time from the start to the last byte. A limit of zero or less is a limit of 1 ms.
+  public func timeouts(idle: Duration?, total: Duration?) -> Call<Output> {
+    changed {
+      $0.limits = CallContent.Limits(idle: idle, total: total)
+      $0.timeout = nil
+    }
+  }
+
+  /// Returns the call with one limit for both the time without data and the whole attempt, for a server that responds
+  /// when it has news, after up to that time.
+  ///
+  /// ```swift
+  /// let events = try await network.fetch(.get("/events", query: ["timeout": 40]).longPoll(.seconds(45)), as: [Event].self)
+  /// ```
+  /// Choose a limit that is a few seconds longer than the server's.
+  public func longPoll(_ limit: Duration) -> Call<Output> { timeouts(idle: limit, total: limit) }
 
   /// Returns the call with another cache policy.
   public func caching(_ policy: CachePolicy) -> Call<Output> { changed { $0.caching.policy = policy } }

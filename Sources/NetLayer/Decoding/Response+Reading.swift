@@ -1,18 +1,26 @@
 import PortableFoundation
 
 extension Response {
-  /// Decodes the body as text, in the charset of its byte order mark or `Content-Type`, else UTF-8.
+  /// Decodes the body as text, in the charset of its byte order mark or `Content-Type`, else UTF-8. XML without a
+  /// `charset` has the encoding of its declaration (RFC 7303 §3).
   ///
   /// The byte order mark takes precedence and is not part of the text (WHATWG Encoding, "decode").
   ///
   /// - Throws: `NetworkError` of kind `parse` if the charset is unknown or the bytes are invalid in it.
   public func text() throws(NetworkError) -> String {
     if let (name, encoding, length) = mark { return try text(body.dropFirst(length), encoding, name) }
-    guard let name = charset, !name.isEmpty else { return try text(body, .utf8, "utf-8") }
+    guard let name = charset.unlessEmpty ?? declaredEncoding else { return try text(body, .utf8, "utf-8") }
     guard let encoding = Self.encodings[name] else {
-      throw parseFailure("unknown charset \(name.debugDescription); decode the body bytes yourself")
+      throw parseFailure("unknown charset \(name.debugDescription); name one with text(as:), or decode the body bytes")
     }
     return try text(body, encoding, name)
+  }
+
+  /// Decodes the body as text in `encoding`, for a server that declares none or a wrong one.
+  ///
+  /// - Throws: `NetworkError` of kind `parse` if the bytes are invalid in it.
+  public func text(as encoding: String.Encoding) throws(NetworkError) -> String {
+    try text(body, encoding, "\(encoding)")
   }
 
   private func text(_ bytes: Data, _ encoding: String.Encoding, _ name: String) throws(NetworkError) -> String {
@@ -104,6 +112,16 @@ extension Response {
     return try EnvelopeReader(common()).payload(type)
   }
 
+  /// The numeric code of the backend's envelope in the body, also as a text of digits; `nil` without an envelope or such a
+  /// code.
+  ///
+  /// Interceptors use it to recognize an error that the server reports with status 200.
+  public var envelopeCode: Int? {
+    let rules = reading.envelope.value
+    guard !rules.isNone, !body.isEmpty else { return nil }
+    return (try? JSON(parsing: body))?[rules.code].numeric
+  }
+
   /// Reads the payload as JSON, by the same rules.
   func payload() throws -> JSON { try EnvelopeReader(common()).payload() }
 
@@ -153,13 +171,24 @@ extension Response {
   /// Returns the error of a response whose status is not a success, with the message of its `envelope`.
   func statusFailure(in envelope: Envelope) -> NetworkError {
     // An error page is not always JSON; if it is, the server's own message is the most helpful.
-    let words = (try? JSON(parsing: body)).flatMap(envelope.words)
+    let words = (try? JSON(parsing: body)).map(envelope.words) ?? plainWords
     // Without the query, which may contain tokens.
     let place = url.absoluteString.prefix { $0 != "?" && $0 != "#" }
     var reason = "the server responded to \(request.method) \(place) with status \(status)"
     if let words { reason += ": \(words)" }
     return reading.error(
       .status, reason, code: status, message: words, response: self)
+  }
+
+  /// The first line of a body that is declared to be plain text.
+  private var plainWords: String? {
+    guard headers["Content-Type"].map({ MediaType($0).essence }) == "text/plain" else { return nil }
+    var start = self
+    start.body = body.prefix(4 << 10)
+    let text = (try? start.text()) ?? String(decoding: start.body, as: UTF8.self)
+    let line = text.split(whereSeparator: \.isNewline).first?.trimmingBlanks
+    guard let line, !line.isEmpty, !line.hasPrefix("<") else { return nil }
+    return Envelope.cut(String(line))
   }
 
   /// Returns a parse error of this response.
@@ -181,6 +210,19 @@ extension Response {
   private var charset: String? {
     headers["Content-Type"].flatMap { MediaType($0).parameter("charset") }?
       .trimming { $0 == "\"" || $0 == "'" }.lowercased()
+  }
+
+  /// The encoding in the declaration of an XML body, `<?xml version="1.0" encoding="…"?>`, in lowercase.
+  private var declaredEncoding: String? {
+    guard body.starts(with: "<?xml".utf8), let type = headers["Content-Type"].map({ MediaType($0).essence }),
+      type == "application/xml" || type == "text/xml" || type.hasSuffix("+xml"),
+      let end = body.prefix(1 << 10).firstIndex(of: UInt8(ascii: ">"))
+    else { return nil }
+    let declaration = String(decoding: body[..<end], as: UTF8.self)
+    guard let name = declaration.range(of: "encoding") else { return nil }
+    let value = declaration[name.upperBound...].drop { $0 == "=" || $0.isWhitespace }
+    guard let quote = value.first, quote == "\"" || quote == "'" else { return nil }
+    return value.dropFirst().prefix { $0 != quote }.lowercased()
   }
 
   private static let encodings: [String: String.Encoding] = [

@@ -30,4 +30,33 @@ extension Network {
       .filter { !$0.items.isEmpty || !paging.countsItems }
     }
   }
+
+  /// Returns the items of all pages of `endpoint`.
+  ///
+  /// ```swift
+  /// let repos = try await github.fetchAll(.get("/user/repos"), of: Repo.self)
+  /// ```
+  /// The parameters are those of `pages`. Cancelling the task cancels the request.
+  ///
+  /// - Parameter maxItems: The maximum number of items; `nil` for no limit. A longer list is an error, because a server
+  ///   could continue forever. The default is 100,000.
+  /// - Throws: The `NetworkError` of the call or of `pages`; of kind `tooLarge` for more than `maxItems` items; of kind
+  ///   `cancelled` if the task is cancelled.
+  public func fetchAll<Item: Decodable & Sendable>(
+    _ endpoint: some Endpoint, of type: Item.Type = Item.self, at path: String? = nil, by paging: Paging = .link,
+    maxItems: Int? = 100_000
+  ) async throws(NetworkError) -> [Item] {
+    let lists = pages(endpoint, of: type, at: path, by: paging)
+      .reduce((lists: [[Item]](), count: 0)) { [reading] former, page in
+        let count = former.count + page.items.count
+        if let maxItems, count > maxItems {
+          throw reading.report(
+            reading.error(
+              .tooLarge,
+              "the pages have more than \(maxItems) items; raise maxItems, or read them one by one with pages(_:of:)"))
+        }
+        return (former.lists + [page.items], count)
+      }
+    return try await awaited(lists.map { Array($0.lists.joined()) }.asSingle())
+  }
 }

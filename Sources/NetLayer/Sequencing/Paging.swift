@@ -4,7 +4,8 @@ import Streams
 /// A style in which an API links its pages.
 public struct Paging: Sendable, Hashable {
   enum Kind: Hashable {
-    case link
+    /// The URL of the next page, in the `Link` field or at a path of the body.
+    case link(at: String?)
     case cursor(at: String, parameter: String)
     case number(parameter: String, from: Int)
     case offset(parameter: String, from: Int)
@@ -15,7 +16,13 @@ public struct Paging: Sendable, Hashable {
   /// Follows the URL of the `Link` field with the relation `next` (RFC 8288), as GitHub's API does.
   ///
   /// A link from `https` to `http` fails with `redirect`, unless the backend's `RedirectPolicy` allows downgrades.
-  public static let link = Paging(kind: .link)
+  public static let link = Paging(kind: .link(at: nil))
+  /// Follows the URL at a path of the body, such as `next` or `links.next`, as Django REST Framework and OData send it.
+  /// It may be relative. The last page has no such member, or `null`, or an empty text. A member whose name contains a
+  /// dot, such as `@odata.nextLink`, is found by its name.
+  ///
+  /// A link from `https` to `http` fails with `redirect`, unless the backend's `RedirectPolicy` allows downgrades.
+  public static func link(at path: String) -> Paging { Paging(kind: .link(at: path)) }
   /// Sends the cursor at a path of the body, such as `meta.next`, as a query parameter.
   public static func cursor(at path: String = "cursor", parameter: String = "cursor") -> Paging {
     Paging(kind: .cursor(at: path, parameter: parameter))
@@ -97,6 +104,7 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
     }
     var call = CallContent(.get, url, headers: first.headers, caching: first.caching)
     (call.timeout, call.priority, call.context) = (first.timeout, first.priority, first.context)
+    call.limits = first.limits
     call.httpVersion = first.httpVersion
     if Origin(url) != state.withLock(\.origin) {
       // The fields of the call and the backend may be credentials, which must not be sent to another origin.
@@ -112,7 +120,7 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
     let json = try response.common()
     var page = try EnvelopeReader(json).page(of: Item.self, at: path)
     switch paging.kind {
-    case .link:
+    case .link(let path):
       // The origin of the requested URL, stored once: neither a redirect nor a link makes another origin the backend's
       // own.
       let origin = Origin(response.request.url)
@@ -124,12 +132,23 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
         state.url = response.request.url.absoluteString
         state.count += 1
       }
-      page.cursor = response.links["next"]?.absoluteString
+      page.cursor =
+        try path.map { try link(in: json, at: $0, from: response) } ?? response.links["next"]?.absoluteString
     case .cursor(let path, _): page.cursor = try json.cursor(at: path)
     case .number(_, let start): page.cursor = try next(page, from: place, or: start, step: 1)
     case .offset(_, let start): page.cursor = try next(page, from: place, or: start, step: page.items.count)
     }
     return page
+  }
+
+  /// Returns the absolute URL at `path` of the body.
+  private func link(in json: JSON, at path: String, from response: Response) throws -> String? {
+    let member = json[path]
+    guard let text = try member.exists ? member.cursor(named: path) : json.cursor(at: path) else { return nil }
+    guard let url = URL(reference: text, from: response.url) else {
+      throw NetworkError(kind: .sequence, reason: "the link to the next page is invalid: \(text.debugDescription)")
+    }
+    return url.absoluteString
   }
 
   private func next(_ page: Page<Item>, from place: String?, or start: Int, step: Int) throws -> String? {

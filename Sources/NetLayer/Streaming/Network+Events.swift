@@ -41,7 +41,7 @@ extension Network {
     _ endpoint: some Endpoint, lastEventID: String? = nil, until sentinel: String? = nil, reconnect: RetryPolicy? = nil,
     onReconnect: (@Sendable (NetworkError?, Duration) -> Void)? = nil
   ) -> Observable<ServerSentEvent> {
-    received(endpoint, lastEventID, sentinel, reconnect, onReconnect).map(\.event)
+    received(endpoint, lastEventID, sentinel, reconnect, onReconnect)
   }
 
   /// Calls `endpoint` and emits a model decoded from the JSON `data` of each event, like the overload without `as`.
@@ -52,31 +52,31 @@ extension Network {
   /// }
   /// ```
   /// An event that can't be decoded ends the stream with an error of kind `parse`, whose `index` is the number of the
-  /// event, from 0. If a server sends events of several types, use `events(_:)` and decode by their `event`.
+  /// event, from 0. If a server sends events of several types, use `events(_:)` and ``ServerSentEvent/decode(_:)``.
   public func events<Model: Decodable & Sendable>(
     _ endpoint: some Endpoint, as type: Model.Type, lastEventID: String? = nil, until sentinel: String? = nil,
     reconnect: RetryPolicy? = nil, onReconnect: (@Sendable (NetworkError?, Duration) -> Void)? = nil
   ) -> Observable<Model> {
-    received(endpoint, lastEventID, sentinel, reconnect, onReconnect).enumerated().map { index, received in
+    received(endpoint, lastEventID, sentinel, reconnect, onReconnect).enumerated().map { index, event in
       do {
-        return try received.response.model(type, ofPart: Data(received.event.data.utf8))
+        return try event.decode(type)
       } catch {
-        throw received.response.failure(error, inPart: index, named: "event")
+        throw event.response?.failure(error, inPart: index, named: "event") ?? error
       }
     }
   }
 
-  /// Emits the events, each with the head of its response.
+  /// Emits the events.
   private func received(
     _ endpoint: some Endpoint, _ lastEventID: String?, _ sentinel: String?, _ reconnect: RetryPolicy?,
     _ onReconnect: (@Sendable (NetworkError?, Duration) -> Void)?
-  ) -> Observable<ReceivedEvent> {
+  ) -> Observable<ServerSentEvent> {
     let once = reconnect == nil && !endpoint.method.isIdempotent
     var reconnect =
       reconnect
       ?? RetryPolicy(attempts: once ? 1 : .max, initialDelay: .seconds(3), maxDelay: .seconds(60))
     reconnect.scheduler = reconnect.scheduler ?? backend.clock
-    let events = Observable<ReceivedEvent>.deferred { [reconnect] in
+    let events = Observable<ServerSentEvent>.deferred { [reconnect] in
       let session = EventSession(lastEventID ?? "")
       if once {
         let connection = self.connection(endpoint, session, reconnect)
@@ -99,12 +99,12 @@ extension Network {
           }
         }
     }
-    return sentinel.map { sentinel in events.takeWhile { $0.event.data != sentinel } } ?? events
+    return sentinel.map { sentinel in events.takeWhile { $0.data != sentinel } } ?? events
   }
 
   private func connection(
     _ endpoint: some Endpoint, _ session: EventSession, _ reconnect: RetryPolicy
-  ) -> Observable<ReceivedEvent> {
+  ) -> Observable<ServerSentEvent> {
     Observable.deferred {
       var call = CallContent(endpoint)
       let id = session.lastID
@@ -113,24 +113,21 @@ extension Network {
       if call.headers["Cache-Control"] == nil { call.headers["Cache-Control"] = "no-store" }
       self.avoidHTTP2(&call)
       return self.bodies(call, accept: "text/event-stream", mayBeSilent: true, patience: reconnect.timer).flatMap {
-        streamed -> Observable<ReceivedEvent> in
+        streamed -> Observable<ServerSentEvent> in
         guard try session.opens(streamed.response) else { return .empty() }
         return Observable(push: { subscription, next in
           let scope = Scope(subscription)
           streamed.body.run(scope) { chunk in
             try session.read(chunk, streamed.response) {
-              subscription.deliverIfActive(ReceivedEvent(event: $0, response: streamed.response), to: next)
+              var event = $0
+              event.response = streamed.response
+              subscription.deliverIfActive(event, to: next)
             }
           }
         })
       }
     }
   }
-}
-
-private struct ReceivedEvent: Sendable {
-  let event: ServerSentEvent
-  let response: Response
 }
 
 /// The state that connections share.

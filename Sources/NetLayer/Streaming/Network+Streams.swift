@@ -52,16 +52,37 @@ extension Network {
   /// Blank lines are skipped. A line that can't be decoded, or that is longer than `maxLineLength` bytes, ends the
   /// stream with an error of kind `parse`. Its `index` is the number of the line, from 0. Backpressure is the same as
   /// for `stream`.
+  ///
+  /// ```swift
+  /// for try await part in network.lines(.post("/generate", json: prompt), as: Part.self, until: \.done).values { … }
+  /// ```
+  /// Some proxies end a truncated body as if it were complete. If the server marks its last line, name that mark:
+  ///
+  /// - Parameters:
+  ///   - endpoint: The endpoint to call.
+  ///   - type: The type of the models.
+  ///   - maxLineLength: The maximum number of bytes in a line.
+  ///   - isLast: A closure that returns whether a model is the last one. The stream emits it, completes, and ends the
+  ///     request. If the body ends before, the stream fails with an error of kind `connection`, because the response is
+  ///     incomplete. `nil`, the default, completes the stream at the end of the body.
   public func lines<Model: Decodable & Sendable>(
-    _ endpoint: some Endpoint, as type: Model.Type = Model.self, maxLineLength: Int = 1 << 20
+    _ endpoint: some Endpoint, as type: Model.Type = Model.self, maxLineLength: Int = 1 << 20,
+    until isLast: (@Sendable (Model) -> Bool)? = nil
   ) -> Observable<Model> {
     bodies(CallContent(endpoint), accept: "application/x-ndjson, application/json").flatMap { streamed in
-      Observable(push: { subscription, next in
+      let models = Observable<Model>(push: { subscription, next in
         let reader = LineModels<Model>(streamed.response, maxLineLength)
         let emit: @Sendable (Model) -> Void = { subscription.deliverIfActive($0, to: next) }
         let scope = LastScope(subscription) { try reader.finish(emit) }
         streamed.body.run(scope) { try reader.read($0, emit) }
       })
+      guard let isLast else { return models }
+      let cutOff = streamed.response.explaining(
+        NetworkError(
+          kind: .connection,
+          reason: "the body ended before its last line, which `until` describes; the response is incomplete"))
+      // The error follows the last model, too, but `takeWhile` has completed then.
+      return models.concat(.error(cutOff)).takeWhile(.inclusive) { !isLast($0) }
     }
   }
 

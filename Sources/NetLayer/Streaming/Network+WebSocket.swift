@@ -45,7 +45,7 @@ extension Network {
       }
       var head = response
       head.context[WebSocketLink.Owner.self] = nil
-      return WebSocket(head, owner)
+      return WebSocket(head, owner, expecting: options.expectedCloseCodes)
     }
   }
 

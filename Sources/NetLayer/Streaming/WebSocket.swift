@@ -9,8 +9,11 @@ public final class WebSocket: Sendable {
   /// The response that opened the socket, with status 101.
   public let response: Response
   private let owner: WebSocketLink.Owner
+  private let expectedCloseCodes: Set<CloseCode>
 
-  init(_ response: Response, _ owner: WebSocketLink.Owner) { (self.response, self.owner) = (response, owner) }
+  init(_ response: Response, _ owner: WebSocketLink.Owner, expecting codes: Set<CloseCode>) {
+    (self.response, self.owner, expectedCloseCodes) = (response, owner, codes)
+  }
 
   var link: WebSocketLink { owner.link }
 
@@ -67,7 +70,7 @@ public final class WebSocket: Sendable {
   /// The server's close, which shows whether it has responded to `close(_:reason:)`; `nil` while the socket is open, and
   /// after an error.
   ///
-  /// Its code is `abnormal` if no close frame arrived before the connection was lost, or within 5 s. Earlier messages may
+  /// After a loop that ended without an error, its code and reason are the server's. Its code is `abnormal` if no close frame arrived before the connection was lost, or within 5 s. Earlier messages may
   /// then not have arrived. Callable on any thread.
   public var serverClose: WebSocketClose? {
     guard case .success(let close)? = link.messages.connection.end else { return nil }
@@ -76,8 +79,9 @@ public final class WebSocket: Sendable {
 
   /// The messages for a `for try await` loop, which reads each message when it requests it.
   ///
-  /// The loop ends when the client or the server closes the socket with code 1000 or without one. Any other is an error of kind
-  /// `closed` with the close code as its `code`. Cancelling the task ends the loop with `cancelled` and leaves the
+  /// The loop ends when the client closes the socket, or the server with one of
+  /// `WebSocketOptions.expectedCloseCodes`: by default 1000 or none. Any other is an error of kind `closed` with the close
+  /// code as its `code`. Cancelling the task ends the loop with `cancelled` and leaves the
   /// socket open.
   public var messages: Messages { Messages(socket: self) }
 
@@ -167,7 +171,9 @@ public final class WebSocket: Sendable {
   private func error(of result: Result<WebSocketClose, NetworkError>) -> NetworkError? {
     switch result {
     case .success(let close):
-      link.hasClosed ? nil : NetworkError.closing(close, of: response.request).map(response.explaining)
+      link.hasClosed
+        ? nil
+        : NetworkError.closing(close, of: response.request, expected: expectedCloseCodes).map(response.explaining)
     case .failure(let error): response.explaining(error)
     }
   }

@@ -48,8 +48,8 @@ public final class WebSocketSession: Sendable {
   /// disposing the last one closes it.
   ///
   /// Messages arrive on the backend's `mapping` scheduler, each after the previous one has been processed. A slow
-  /// subscriber applies backpressure to the server. The stream completes when the server closes with code 1000 or none. Any
-  /// other end is an error or triggers a reconnection.
+  /// subscriber applies backpressure to the server. The stream completes when the server closes with one of
+  /// `WebSocketOptions.expectedCloseCodes`. Any other end is an error or triggers a reconnection.
   public let messages: Observable<WebSocketMessage>
   /// The events of the connection; subscribing does not connect.
   public var events: Observable<Event> { happenings.asObservable() }

@@ -8,7 +8,13 @@ import Streams
 ///   login.request(.post("/token", form: ["refresh_token": old?.refresh]), as: Token.self)
 /// }
 /// ```
-/// A request with a 401 response is sent again with a new token, if its body can be sent again. Only one `refresh` runs
+/// A request with a 401 response is sent again with a new token, if its body can be sent again. `isRejected` names the
+/// responses of a server that reports an expired token differently, such as by the code of an envelope with status 200:
+///
+/// ```swift
+/// AuthenticationInterceptor(for: [shopURL], isRejected: { $0.status == 401 || $0.envelopeCode == 10401 }) { old in … }
+/// ```
+/// Only one `refresh` runs
 /// at a time, and all requests that need a token wait for it. If the token was already replaced after the request was
 /// sent, the request is retried without a refresh.
 ///
@@ -29,6 +35,7 @@ public final class AuthenticationInterceptor: Interceptor {
 
   private let origins: Set<Origin>
   private let apply: @Sendable (Token, inout Request) -> Void
+  private let isRejected: @Sendable (Response) -> Bool
   private let tokens: TokenRefresh
   /// Whether a refresh is starting on this thread.
   @TaskLocal static var isRefreshing = false
@@ -50,15 +57,19 @@ public final class AuthenticationInterceptor: Interceptor {
   ///     token.
   ///   - apply: A closure that adds the token to a request, by default as `Authorization: Bearer` (RFC 6750 §2.1). A
   ///     request that already has an `Authorization` is not changed.
+  ///   - isRejected: A closure that returns whether the server has rejected the token, by default with status 401. The
+  ///     body of a streamed response is empty. It is called on the `mapping` scheduler.
   ///   - refresh: A closure that returns a new token.
   public init(
     for origins: [URL], store: any TokenStore = MemoryTokenStore(), leeway: Duration = .seconds(30),
     maxRefreshes: Int = 5, window: Duration = .seconds(60), timeout: Duration = .seconds(60),
     apply: @escaping @Sendable (Token, inout Request) -> Void = { $1.headers["Authorization"] = "Bearer \($0.access)" },
+    isRejected: @escaping @Sendable (Response) -> Bool = { $0.status == 401 },
     refresh: @escaping Refresh
   ) {
     self.origins = Set(origins.map(Origin.init))
     self.apply = apply
+    self.isRejected = isRejected
     tokens = TokenRefresh(
       store, leeway: leeway / .seconds(1), maxRefreshes: maxRefreshes, window: window / .seconds(1), timeout: timeout
     ) { old in
@@ -87,11 +98,12 @@ public final class AuthenticationInterceptor: Interceptor {
     for origins: [URL], store: any TokenStore = MemoryTokenStore(), leeway: Duration = .seconds(30),
     maxRefreshes: Int = 5, window: Duration = .seconds(60), timeout: Duration = .seconds(60),
     apply: @escaping @Sendable (Token, inout Request) -> Void = { $1.headers["Authorization"] = "Bearer \($0.access)" },
+    isRejected: @escaping @Sendable (Response) -> Bool = { $0.status == 401 },
     refresh: @escaping @Sendable (Token?) async throws -> Token
   ) {
     self.init(
       for: origins, store: store, leeway: leeway, maxRefreshes: maxRefreshes, window: window, timeout: timeout,
-      apply: apply
+      apply: apply, isRejected: isRejected
     ) { old in
       Single.from { try await Self.$isRefreshing.withValue(true) { try await refresh(old) } }
     }
@@ -162,13 +174,13 @@ public final class AuthenticationInterceptor: Interceptor {
   {
     next(carrying(held.token, request)).flatMap { [self] response -> Observable<Response> in
       // Another origin, after a redirect, has never received the token.
-      guard response.status == 401, request.body.isRepeatable, isFor(response.url) else {
+      guard isRejected(response), request.body.isRepeatable, isFor(response.url) else {
         return .just(response)
       }
       return replacement(of: held, request, response, next.clock).flatMap { [self] fresh -> Observable<Response> in
         guard let fresh else { return .just(response) }
         return next(carrying(fresh.token, request)).do(onNext: { [self] again in
-          if again.status == 401, isFor(again.url) { tokens.noteRefusal(of: fresh, at: next.clock.now) }
+          if isRejected(again), isFor(again.url) { tokens.noteRefusal(of: fresh, at: next.clock.now) }
         })
       }
     }

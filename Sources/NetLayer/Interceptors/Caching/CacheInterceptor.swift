@@ -116,7 +116,9 @@ extension CacheInterceptor {
 
   private func account(of request: Request, _ token: String?) -> String? {
     if let account { return account(request) }
-    var credentials = Self.credentials(request)
+    // An interceptor before the cache may have added the token already.
+    var credentials = Self.credentials(request, without: request.credentials)
+    let token = Request.Credentials.joined(request.credentials.map(\.account) + (token.map { [$0] } ?? []))
     if let token { credentials = (credentials ?? "") + "token:\(token.utf8.count):\(token)" }
     // The transport adds cookies after all interceptors.
     guard let cookies = request.chosenOptions?.value.cookies?.header(for: request.url) else { return credentials }
@@ -127,10 +129,12 @@ extension CacheInterceptor {
   /// carries unknown credentials.
   func account(of sent: Request, for request: Request) -> (isKnown: Bool, token: String?) {
     guard account == nil else { return (true, nil) }
+    // Those of the request are part of its key.
+    let added = sent.credentials.dropFirst(request.credentials.count)
     var expected = request
-    for field in sent.credentials.flatMap(\.headers) { expected.headers[field.name] = field.value }
+    for field in added.flatMap(\.headers) { expected.headers[field.name] = field.value }
     if Self.credentials(sent) == Self.credentials(expected) {
-      return (true, Request.Credentials.joined(sent.credentials.map(\.account)))
+      return (true, Request.Credentials.joined(added.map(\.account)))
     }
     return (false, nil)
   }
@@ -142,9 +146,10 @@ extension CacheInterceptor {
     return sent.credentials.contains { $0.headers[name] != nil && $0.headers[name] == sent.headers[name] }
   }
 
-  private static func credentials(_ request: Request) -> String? {
+  private static func credentials(_ request: Request, without known: [Request.Credentials] = []) -> String? {
     var found: String?
     for field in request.headers where request.identifies(field.name) {
+      if known.contains(where: { $0.headers[field.name] == field.value }) { continue }
       found = (found ?? "") + "\(field.name.lowercased()):\(field.value.utf8.count):\(field.value)"
     }
     return found

@@ -35,6 +35,9 @@ public struct RetryInterceptor: Interceptor {
   public var maxRetryAfter: Duration
   /// A rule that decides whether a request may be sent twice.
   public var isRepeatable: @Sendable (Request) -> Bool
+  /// A function that returns the delay that a response requests in its body; `nil`, also as its result, for the delay of
+  /// `Retry-After` or of the policy. It is called on the `mapping` scheduler.
+  public var requestedDelay: (@Sendable (Response) -> Duration?)?
   private let budget: RetryBudget
 
   /// Creates an interceptor. By default, it makes three attempts with delays of up to 0.5 s and 1 s, or up to a minute
@@ -46,16 +49,21 @@ public struct RetryInterceptor: Interceptor {
   ///   - maxRetryAfter: The maximum `Retry-After` to wait for.
   ///   - budget: The budget of retries per origin. Several backends can share one.
   ///   - isRepeatable: A closure that returns whether a request may be sent twice.
+  ///   - requestedDelay: A closure that reads the delay from the body of a response, for servers that state it there:
+  ///     `{ try? .milliseconds($0.decode(Int.self, at: "retry_after_ms")) }`. A delay beyond `maxRetryAfter` ends the
+  ///     attempts.
   public init(
     policy: RetryPolicy = RetryPolicy(), statuses: Set<Int> = Self.defaultStatuses,
     maxRetryAfter: Duration = .seconds(60), budget: RetryBudget = RetryBudget(),
-    isRepeatable: @escaping @Sendable (Request) -> Bool = { $0.isIdempotent }
+    isRepeatable: @escaping @Sendable (Request) -> Bool = { $0.isIdempotent },
+    requestedDelay: (@Sendable (Response) -> Duration?)? = nil
   ) {
     self.policy = policy
     self.statuses = statuses
     self.maxRetryAfter = maxRetryAfter
     self.budget = budget
     self.isRepeatable = isRepeatable
+    self.requestedDelay = requestedDelay
   }
 
   /// Sends `request` until it succeeds, can't be retried, or has used up the attempts or the origin's budget.
@@ -90,9 +98,9 @@ public struct RetryInterceptor: Interceptor {
     let made = Swift.max(request.attempt, response.request.attempt)
     let error = NetworkError(kind: .status, code: response.status, reason: "status", response: response)
     guard var pause = policy.delay(after: error, attempt: made) else { return nil }
-    if let requested = RetryAfter(response.headers, now: now) {
-      guard requested.pause <= maxRetryAfter else { return nil }
-      pause = requested.pause
+    if let requested = requestedDelay?(response) ?? RetryAfter(response.headers, now: now)?.pause {
+      guard requested <= maxRetryAfter else { return nil }
+      pause = Swift.max(.zero, requested)
     }
     return budget.spend(Origin(request.url)) ? Again(pause: pause, made: made) : nil
   }
