@@ -12,6 +12,7 @@
 #include "CCoding.h"
 #include "CDeflate.h"
 #include "CLibcurlConstants.h"
+#include "CSuffix.h"
 
 // The data of curl_version_info. Strings live as long as the process; NULL if unknown.
 typedef struct {

@@ -1,13 +1,15 @@
 import PortableFoundation
 import Streams
 
-/// An in-memory store of cookies for the requests that share it (RFC 6265). Without a jar, no cookies are stored.
+/// A store of cookies for the requests that share it (RFC 6265), in memory or also in a file. Without a jar, no cookies are
+/// stored.
 ///
 /// ```swift
 /// let network = Network(Backend(baseURL: shopURL, options: .init(cookies: CookieJar())))
 /// ```
-/// A cookie for a domain is accepted only from hosts in that domain, and never for a domain of one label. There is no
-/// list of public suffixes, so use a jar only for backends that trust their domain. These rules also apply:
+/// A cookie for a domain is accepted only from hosts in that domain, and never for a domain of one label, nor for a public
+/// suffix such as `co.uk`. The list of these comes from libpsl, which Linux distributions install with libcurl. Without it,
+/// and on Apple platforms, use a jar only for backends that trust their domain. These rules also apply:
 ///
 /// - A `Cookie` field that the caller sets replaces the jar's cookies.
 /// - A response without TLS does not affect `Secure` cookies.
@@ -18,7 +20,7 @@ import Streams
 ///   in total, those that were not sent for the longest time, or those of a site that has more than 1,000.
 public final class CookieJar: Sendable {
   /// A cookie.
-  public struct Cookie: Sendable, Hashable {
+  public struct Cookie: Sendable, Hashable, Codable {
     /// The name.
     public var name: String
     /// The value, as the server sent it.
@@ -96,8 +98,59 @@ public final class CookieJar: Sendable {
   /// Any thread may use the cookies. No other code is called under the lock.
   private let kept = Locked(Kept())
 
-  /// Creates an empty jar.
-  public init() {}
+  private let storage: CookieStorage?
+
+  /// Creates an empty jar in memory.
+  public init() { storage = nil }
+
+  private init(_ storage: CookieStorage, _ cookies: [Cookie]) {
+    self.storage = storage
+    kept.withLock { kept in
+      for cookie in cookies {
+        kept.uses += 1
+        kept.domains[cookie.domain, default: []].append(Entry(cookie: cookie, lastUse: kept.uses))
+      }
+    }
+  }
+
+  /// Creates a jar with the cookies in `file`, which it creates with mode 0600 at the first change.
+  ///
+  /// Changes are written within a quarter of a second; `save()` writes them immediately. The file survives a crash as the old one or
+  /// the complete new one. If several processes use it, the last one that writes wins.
+  ///
+  /// - Parameters:
+  ///   - file: The file, whose directory must exist.
+  ///   - keepsSessionCookies: Whether cookies without an expiry date are kept, too. The default is `false`, as in browsers.
+  /// - Throws: `NetworkError` of kind `file` for a file that can't be read, is damaged, or is writable by another user.
+  public convenience init(storingIn file: URL, keepsSessionCookies: Bool = false) throws(NetworkError) {
+    let (storage, cookies) = try CookieStorage.open(file, keepsSessionCookies: keepsSessionCookies)
+    self.init(storage, cookies)
+  }
+
+  #if canImport(Darwin)
+    /// Creates a jar with the cookies in the keychain, like `init(storingIn:keepsSessionCookies:)`. It is available only on
+    /// Apple platforms.
+    ///
+    /// - Parameters:
+    ///   - service: The name that groups the items of an app; the bundle identifier by default.
+    ///   - account: The name that distinguishes the jars of a service.
+    ///   - keepsSessionCookies: Whether cookies without an expiry date are kept, too.
+    /// - Throws: `NetworkError` of kind `file`.
+    public convenience init(
+      storingInKeychain service: String = Bundle.main.bundleIdentifier ?? "NetLayer", account: String = "cookies",
+      keepsSessionCookies: Bool = false
+    ) throws(NetworkError) {
+      let (storage, cookies) = try CookieStorage.open(
+        KeychainItem(service: service, account: account), keepsSessionCookies: keepsSessionCookies)
+      self.init(storage, cookies)
+    }
+  #endif
+
+  /// Writes the cookies to the file or the keychain immediately, such as at the end of a command-line tool. It does nothing
+  /// for a jar in memory.
+  ///
+  /// - Throws: `NetworkError` of kind `file`.
+  public func save() throws(NetworkError) { try storage?.save { self.cookies } }
 
   /// The cookies by domain, the oldest first. Includes expired cookies until the next request to their domain.
   public var cookies: [Cookie] {
@@ -105,7 +158,19 @@ public final class CookieJar: Sendable {
   }
 
   /// Removes all cookies.
-  public func removeAll() { kept.release { exchange(&$0, with: Kept()) } }
+  public func removeAll() {
+    kept.release { exchange(&$0, with: Kept()) }
+    noteChange()
+  }
+
+  private func noteChange() { storage?.noteChange { self.cookies } }
+
+  /// Returns the value of the cookie `name` that a request to `url` carries; `nil` without one.
+  package func value(of name: String, for url: URL) -> String? {
+    let prefix = Array("\(name)=".utf8)
+    let pairs = header(for: url)?.split(separator: ";").map { $0.utf8.drop { $0 == UInt8(ascii: " ") } }
+    return pairs?.first { $0.starts(with: prefix) }.map { String(Substring($0.dropFirst(prefix.count))) }
+  }
 
   /// Returns the value of the `Cookie` field for a request to `url`; `nil` without cookies. Cookies with longer paths
   /// come first (RFC 6265 §5.4).
@@ -144,9 +209,12 @@ public final class CookieJar: Sendable {
 
   /// Stores the cookies of the `Set-Cookie` fields in a response from `url`.
   package func store(_ headers: HTTPHeaders, from url: URL, at now: Date = Date()) {
+    var hasChanged = false
+    defer { if hasChanged { noteChange() } }
     for field in headers.values(of: "Set-Cookie") {
       guard let cookie = SetCookie(field, from: url, at: now)?.cookie else { continue }
       let isSecure = url.scheme?.lowercased() == "https"
+      hasChanged = true
       kept.withLock { kept in
         if !isSecure, Self.protects(kept.domains, from: cookie) { return }
         kept.uses += 1

@@ -41,10 +41,15 @@ struct SetCookie {
         if domain.hasSuffix(".") { domain.removeLast() }
         guard !domain.isEmpty else { break }
         guard domain == host || Self.isBelow(host, domain: domain) else { return nil }
+        // RFC 6265 §5.3, step 5.
+        hasDomain = true
+        if PublicSuffix.contains(domain) {
+          guard domain == host else { return nil }
+          break
+        }
         cookie.domain = domain
         // The owner of a name of one label, such as localhost or a top-level domain, does not own the subdomains.
         cookie.isForSubdomains = domain.contains(".") && !Self.isAddress(host)
-        hasDomain = true
       case "path":
         cookie.path = value.hasPrefix("/") ? value : Self.defaultPath(url)
         hasPath = value == "/"

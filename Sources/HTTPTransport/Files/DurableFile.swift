@@ -8,11 +8,12 @@ package struct DurableFile {
   /// The file.
   package let url: URL
   private let directory: DurableDirectory
+  private let limit: Int
   private var name: String { url.lastPathComponent }
 
-  /// Opens the directory of `url`, which must exist.
-  package init(_ url: URL) throws {
-    self.url = url
+  /// Opens the directory of `url`, which must exist. A longer file than `limit` bytes is an error.
+  package init(_ url: URL, limit: Int = 1 << 20) throws {
+    (self.url, self.limit) = (url, limit)
     // Opened with its links resolved, because only the file itself belongs to this type.
     directory = try DurableDirectory(path: url.deletingLastPathComponent().resolvingSymlinksInPath().path)
   }
@@ -31,7 +32,7 @@ package struct DurableFile {
   ///
   /// - Throws: `POSIXError`.
   package func read() throws -> (content: Content, isOwn: Bool)? {
-    guard let (bytes, isOwn) = try directory.read(name, limit: Self.limit) else { return nil }
+    guard let (bytes, isOwn) = try directory.read(name, limit: limit) else { return nil }
     // An empty file may belong to any program.
     return (bytes.isEmpty ? .unknown : Self.content(of: bytes), isOwn)
   }
@@ -47,7 +48,6 @@ package struct DurableFile {
     try directory.sync()
   }
 
-  private static let limit = 1 << 20
   private static let magic = "NLfile1 "
 
   /// Returns `content` with the line that recognizes damage.

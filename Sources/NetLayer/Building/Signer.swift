@@ -153,6 +153,7 @@ final class Signing: Sendable, ContextKey {
     }
     guard !signed.signature.parameters.isEmpty else { return request }
     request.body = encoded.body
+    request.headers["Content-Encoding"] = encoded.headers["Content-Encoding"]
     if request.headers["Content-Type"] == signed.type {
       request.headers["Content-Type"] = encoded.headers["Content-Type"]
     }

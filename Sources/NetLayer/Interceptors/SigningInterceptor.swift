@@ -21,7 +21,7 @@ struct SigningInterceptor: Interceptor {
       // The request may have a former signature, if an interceptor sends it again.
       signed.credentials.removeAll { $0.account == account }
       signed.credentials.append(Request.Credentials(account: account, headers: fields))
-      return signed
+      return signed.context[CompressionMinSize.self].map(signed.compressed) ?? signed
     }
     .asObservable()
     .mapError { [reading = next.network.reading] in reading.translated(NetworkError.wrapping($0)) }

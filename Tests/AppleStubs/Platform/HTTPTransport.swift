@@ -10,3 +10,10 @@ public typealias JSONDecoder = AppleJSONDecoder
 // Unavailable in Foundation on Linux.
 let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
 let NSURLAuthenticationMethodClientCertificate = "NSURLAuthenticationMethodClientCertificate"
+
+// Unavailable in Foundation on Linux.
+extension NSData {
+  enum CompressionAlgorithm: Int { case lzfse, lz4, lzma, zlib }
+
+  func compressed(using algorithm: CompressionAlgorithm) throws -> Self { self }
+}

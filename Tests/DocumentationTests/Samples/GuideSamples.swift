@@ -88,7 +88,7 @@ final class GuideSamples: XCTestCase {
     let json = try await todos.fetch(.get("/todos/7"), as: JSON.self)
     let response = try await todos.fetch(.get("/todos/7"))
     print("\(text.count) characters, \(json["title"].string ?? ""), \(response.headers["ETag"] ?? "none")")
-    try assertPrinted(asIn: "PlainAPIs", 1)
+    try assertPrinted(asIn: "PlainAPIs", 2)
 
     let detail = try await todos.fetch(TodoDetail(id: 7))
     XCTAssertEqual(detail.title, "Tea")
@@ -96,7 +96,7 @@ final class GuideSamples: XCTestCase {
     try await todos.fetch(.post("/files", file: file)) { progress in
       print(progress.fractionSent ?? 0)
     }
-    try assertPrinted(asIn: "PlainAPIs", 2)
+    try assertPrinted(asIn: "PlainAPIs", 4)
 
     let size = try await todos.withStream(.get("/export")) { streamed in
       var size = 0
@@ -104,7 +104,7 @@ final class GuideSamples: XCTestCase {
       return size
     }
     print(size)
-    try assertPrinted(asIn: "PlainAPIs", 3)
+    try assertPrinted(asIn: "PlainAPIs", 5)
   }
 
   func test_paging() async throws {
@@ -142,7 +142,7 @@ final class GuideSamples: XCTestCase {
       print(try response.decode([Order].self).map(\.id))
       next = response.links["next"].map { .get($0) }
     }
-    try assertPrinted(asIn: "ReadingAllPages", 1)
+    try assertPrinted(asIn: "ReadingAllPages", 2)
 
     let pages = Observable.pages(startingAt: nil) { cursor in
       let answer = try await shop.fetch(.post("/find", parameters: ["after": cursor]), as: Found.self)
@@ -163,14 +163,14 @@ final class GuideSamples: XCTestCase {
       let invalid = try error.body(as: Invalid.self)
       print("\(error.message): \(invalid.fields.joined(separator: ", "))")
     }
-    try assertPrinted(asIn: "WhenCallsFail", 1)
+    try assertPrinted(asIn: "WhenCallsFail", 2)
 
     do {
       _ = try await api.fetch(PlaceOrder())
     } catch {
       print(try error.body(of: PlaceOrder.self).fields)
     }
-    try assertPrinted(asIn: "WhenCallsFail", 2)
+    try assertPrinted(asIn: "WhenCallsFail", 3)
   }
 
   func test_testingCalls() async throws {

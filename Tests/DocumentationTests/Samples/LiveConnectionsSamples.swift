@@ -42,7 +42,7 @@ final class LiveConnectionsSamples: XCTestCase {
         print("\(move.player) plays \(move.to)")
       }
     }
-    try assertPrinted(asIn: "LiveConnections", 1)
+    try assertPrinted(asIn: "LiveConnections", 2)
   }
 
   func test_aSession() async throws {
@@ -64,7 +64,7 @@ final class LiveConnectionsSamples: XCTestCase {
       )
       .disposed(by: bag)
     await done.wait()
-    try assertPrinted(asIn: "LiveConnections", 2)
+    try assertPrinted(asIn: "LiveConnections", 3)
   }
 
   func test_options() {

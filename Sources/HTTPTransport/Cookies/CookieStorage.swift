@@ -1,0 +1,104 @@
+import Dispatch
+import PortableFoundation
+
+/// The file or the keychain item that keeps the cookies of a jar between runs.
+final class CookieStorage: Sendable {
+  private let keepsSessionCookies: Bool
+  private let name: String
+  private let write: @Sendable (Data) throws -> Void
+  /// Writes one after another.
+  private let queue = DispatchQueue(label: "NetLayer.CookieJar", qos: .utility)
+  /// Guards whether a write is due, and the reason why the last one failed.
+  private let state = Locked((isDue: false, hasFailed: false))
+  /// The time in which changes are collected, so that a server that sets a cookie with each response causes few writes.
+  private static let delay = DispatchTimeInterval.milliseconds(250)
+  /// The jar's 3,000 cookies of at most 4 KB and their attributes.
+  private static let limit = 32 << 20
+
+  private init(keepsSessionCookies: Bool, name: String, write: @escaping @Sendable (Data) throws -> Void) {
+    (self.keepsSessionCookies, self.name, self.write) = (keepsSessionCookies, name, write)
+  }
+
+  /// Opens `file`, and returns the cookies in it.
+  static func open(_ file: URL, keepsSessionCookies: Bool) throws(NetworkError) -> (CookieStorage, [CookieJar.Cookie]) {
+    func failure(_ reason: String, _ error: (any Error)? = nil) -> NetworkError {
+      NetworkError(
+        kind: .file,
+        reason: "the cookie file \(file.path) can't be read (\(reason)); remove it, or choose another file",
+        underlying: error)
+    }
+    let storage = CookieStorage(keepsSessionCookies: keepsSessionCookies, name: "file \(file.path)") { content in
+      try DurableFile(file, limit: limit).write(content)
+    }
+    do {
+      guard let (content, isOwn) = try DurableFile(file, limit: limit).read() else { return (storage, []) }
+      guard isOwn else { throw failure("another user can write to it") }
+      guard case .intact(let text) = content else { throw failure("it is damaged") }
+      return (storage, try JSONDecoder().decode(Content.self, from: text).cookies)
+    } catch {
+      throw error as? NetworkError ?? failure("\(error)", error)
+    }
+  }
+
+  #if canImport(Darwin)
+    /// Opens an item of the keychain, and returns the cookies in it.
+    static func open(
+      _ item: KeychainItem, keepsSessionCookies: Bool
+    ) throws(NetworkError) -> (CookieStorage, [CookieJar.Cookie]) {
+      let storage = CookieStorage(keepsSessionCookies: keepsSessionCookies, name: "keychain item \(item.account)") {
+        try item.save($0)
+      }
+      guard let text = try item.load() else { return (storage, []) }
+      do {
+        return (storage, try JSONDecoder().decode(Content.self, from: text).cookies)
+      } catch {
+        throw NetworkError(
+          kind: .file, reason: "the keychain item \(item.account) does not contain cookies; choose another account",
+          underlying: error)
+      }
+    }
+  #endif
+
+  private struct Content: Codable {
+    var cookies: [CookieJar.Cookie]
+  }
+
+  /// Writes the cookies that `cookies` returns, in a quarter of a second. Errors are reported once, to standard error.
+  func noteChange(_ cookies: @escaping @Sendable () -> [CookieJar.Cookie]) {
+    let wasDue = state.withLock { state in
+      defer { state.isDue = true }
+      return state.isDue
+    }
+    guard !wasDue else { return }
+    queue.asyncAfter(deadline: .now() + Self.delay) { [self] in
+      guard state.withLock({ $0.isDue }) else { return }
+      do { try put(cookies) } catch {
+        let isFirst = state.withLock { state in
+          defer { state.hasFailed = true }
+          return !state.hasFailed
+        }
+        if isFirst { StandardError.print("NetLayer: the cookies can't be written to the \(name) (\(error))") }
+      }
+    }
+  }
+
+  /// Writes the cookies immediately.
+  ///
+  /// - Throws: `NetworkError` of kind `file`.
+  func save(_ cookies: @escaping @Sendable () -> [CookieJar.Cookie]) throws(NetworkError) {
+    let result = queue.sync { Result { try put(cookies) } }
+    do { try result.get() } catch {
+      throw NetworkError(
+        kind: .file,
+        reason: "the cookies can't be written to the \(name) (\(error)); check its directory and free space",
+        underlying: error)
+    }
+  }
+
+  private func put(_ cookies: () -> [CookieJar.Cookie]) throws {
+    // Before the cookies are read, so that a later change is written later.
+    state.withLock { $0.isDue = false }
+    let kept = cookies().filter { keepsSessionCookies || $0.expires != nil }
+    try write(try JSONEncoder().encode(Content(cookies: kept)))
+  }
+}

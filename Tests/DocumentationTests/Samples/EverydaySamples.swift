@@ -1,0 +1,184 @@
+import Foundation
+import LoopbackServer
+import NetLayer
+import NetLayerTesting
+import Streams
+import XCTest
+
+private struct Message: Codable, Sendable {
+  var text: String
+}
+
+private struct Headline: Decodable, Sendable {
+  var title: String
+}
+
+private struct Trade: Decodable, Sendable {
+  var price: Double
+}
+
+private struct Part: Decodable, Sendable {
+  var text: String
+  var done: Bool
+}
+
+private struct Project: Decodable, Sendable {
+  var name: String
+}
+
+/// Runs the samples of the guides on what apps meet in their first week.
+final class EverydaySamples: XCTestCase {
+  private let stub = StubTransport { _ in .json("{}") }
+
+  func test_queries() async throws {
+    let (todosURL, stub) = (URL(string: "https://todos.example"), stub)
+    let search = Network(
+      Backend(
+        baseURL: todosURL, queryEncoding: URLParameterEncoder(arrays: .repeated, bools: .literal, dates: .iso8601),
+        transport: stub))
+    try await search.fetch(.get("/todos", query: ["tag": ["tea", "home"], "done": false]))
+    print(stub.requests.last?.url.query() ?? "")
+    try assertPrinted(asIn: "PlainAPIs", 1)
+  }
+
+  func test_pathsAndMethods() async throws {
+    let (room, text, xml) = ("a/b", Message(text: "hi"), Data("<x/>".utf8))
+    let chat = Network(Backend(baseURL: URL(string: "https://chat.example"), transport: stub))
+
+    try await chat.fetch(.post(["rooms", room, "messages"], json: text))
+    try await chat.fetch(.delete("/messages", json: ["ids": [1, 2]]))
+    let found = try await chat.fetch(Call("PROPFIND", "/notes", task: .data(xml, contentType: "application/xml")))
+
+    XCTAssertEqual(found.status, 200)
+    XCTAssertEqual(stub.requests.map(\.url.absoluteString).first, "https://chat.example/rooms/a%2Fb/messages")
+  }
+
+  func test_otherBodies() async throws {
+    let stub = StubTransport { _ in
+      .response(status: 201, headers: ["Location": "/blobs/7"], body: Data([0x63, 0x61, 0x66, 0xE9]))
+    }
+    let files = Network(Backend(baseURL: URL(string: "https://files.example"), transport: stub))
+
+    let created = try await files.fetch(.post("/blobs"))
+    print(created.location?.absoluteString ?? "none")
+    print(try created.text(as: .isoLatin1))
+    try assertPrinted(asIn: "PlainAPIs", 3)
+  }
+
+  func test_allItems() async throws {
+    let stub = StubTransport { request in
+      request.url.query() == nil
+        ? .json(#"{"results":[{"name":"one"}],"next":"https://git.example/repos?page=2"}"#)
+        : .json(#"{"results":[{"name":"two"}],"next":null}"#)
+    }
+    let git = Network(Backend(baseURL: URL(string: "https://git.example"), transport: stub))
+
+    let repos = try await git.fetchAll(.get("/repos"), of: Project.self, at: "results", by: .link(at: "next"))
+    print(repos.map(\.name))
+    try assertPrinted(asIn: "ReadingAllPages", 1)
+  }
+
+  func test_eventsOfSeveralTypes() async throws {
+    let stub = StubTransport { _ in
+      .response(
+        headers: ["Content-Type": "text/event-stream"],
+        body: Data("event: trade\ndata: {\"price\":7.5}\n\nevent: news\ndata: {\"title\":\"Rain\"}\n\n".utf8))
+    }
+    let market = Network(Backend(baseURL: URL(string: "https://market.example"), transport: stub))
+
+    for try await event in market.events(.get("/changes")).take(2).values {
+      switch event.event {
+      case "trade": print(try event.decode(Trade.self).price)
+      case "news": print(try event.decode(Headline.self).title)
+      default: break
+      }
+    }
+    try assertPrinted(asIn: "StreamingAnAnswer", 3)
+  }
+
+  func test_lastLine() async throws {
+    let stub = StubTransport { _ in
+      .chunks([Data("{\"text\":\"Green \",\"done\":false}\n{\"text\":\"tea\",\"done\":true}\n".utf8)])
+    }
+    let llm = Network(Backend(baseURL: URL(string: "https://llm.example"), transport: stub))
+    let prompt = Message(text: "Tea or coffee?")
+
+    for try await part in llm.lines(.post("/generate", json: prompt), as: Part.self, until: { $0.done }).values {
+      print(part.text, terminator: "")
+    }
+    print()
+    try assertPrinted(asIn: "StreamingAnAnswer", 4)
+  }
+
+  func test_closeCodes() async throws {
+    let server = try TestServer { _ in
+      .socket(TestServer.WebSocketScript(onOpen: [.text("welcome"), .close(4001, "signed out")]))
+    }
+    let chat = Network(Backend(baseURL: server.url))
+
+    let options = WebSocketOptions(expectedCloseCodes: [.normal, .noCode, 4001])
+    let close = try await chat.withWebSocket(.get("/room"), options: options) { socket in
+      for try await message in socket.messages { print(message.text ?? "") }
+      return socket.serverClose
+    }
+    print(close?.code.rawValue ?? 0, close?.reason ?? "")
+    try assertPrinted(asIn: "LiveConnections", 1)
+  }
+
+  func test_expiredCodeAndPasswords() throws {
+    let (shopURL, cameraURL) = (URL(filePath: "/"), URL(filePath: "/"))
+    let (password, file) = ("p", FileManager.default.temporaryDirectory.appending(path: UUID().uuidString))
+    let refresh: @Sendable (Token?) async throws -> Token = { _ in Token(access: "new") }
+
+    let authentication = AuthenticationInterceptor(
+      for: [shopURL], isRejected: { $0.status == 401 || $0.envelopeCode == 10401 }, refresh: refresh)
+
+    let camera = Network(
+      Backend(
+        baseURL: cameraURL, interceptors: [ChallengeInterceptor(for: [cameraURL], user: "admin", password: password)]))
+
+    let jar = try CookieJar(storingIn: file, keepsSessionCookies: true)
+    let site = Network(
+      Backend(
+        baseURL: shopURL, options: .init(cookies: jar),
+        interceptors: [XSRFInterceptor(cookie: "csrftoken", header: "X-CSRFToken")]))
+    _ = (authentication, camera, site)
+  }
+
+  func test_longPollsAndDelays() async throws {
+    let stub = StubTransport { _ in .json("[]") }
+    let chat = Network(Backend(baseURL: URL(string: "https://chat.example"), transport: stub))
+
+    let news = try await chat.fetch(.get("/sync", query: ["timeout": 40]).longPoll(.seconds(45)), as: [Message].self)
+    let report = try await chat.fetch(.get("/report").timeouts(idle: .seconds(60), total: .seconds(300)))
+
+    let retry = RetryInterceptor(requestedDelay: { response in
+      (try? response.decode(Int.self, at: "retry_after_ms")).map { .milliseconds($0) }
+    })
+    _ = retry
+    XCTAssertEqual(news.count, 0)
+    XCTAssertEqual(report.request.timeouts.idle, .seconds(60))
+  }
+
+  func test_compression() async throws {
+    let metricsURL = URL(string: "https://metrics.example")
+    let metrics = Network(Backend(baseURL: metricsURL, interceptors: [RetryInterceptor(), CompressionInterceptor()]))
+    _ = metrics
+  }
+
+  @MainActor
+  func test_errorsInClosures() async throws {
+    let stub = StubTransport { _ in .json("{}", status: 404) }
+    let shop = Network(Backend(baseURL: URL(string: "https://shop.example"), transport: stub))
+
+    let task = Task {
+      do throws(NetworkError) {
+        try await shop.fetch(.get("/orders/7"))
+      } catch {
+        print(error.status ?? 0)
+      }
+    }
+    await task.value
+    try assertPrinted(asIn: "WhenCallsFail", 1)
+  }
+}
