@@ -101,7 +101,8 @@ public final class ChallengeInterceptor: Interceptor {
   /// Stores the challenge of a rejected request; returns `false` if sending it again would be rejected, too.
   ///
   /// - Parameter nonce: The nonce with which the request was sent.
-  /// - Throws: `NetworkError` of kind `authentication` for a server that requires Basic without TLS.
+  /// - Throws: `NetworkError` of kind `authentication` for a server that requires Basic without TLS, or an unsupported kind
+  ///   of Digest.
   private func adopt(_ response: Response, after nonce: String?) throws -> Bool {
     let challenges = Challenge.all(in: response.headers)
     let origin = Origin(response.request.url)
@@ -112,7 +113,16 @@ public final class ChallengeInterceptor: Interceptor {
       sessions.withLock { $0[origin] = .digest(digest) }
       return true
     }
-    guard challenges.contains(where: { $0.scheme == "basic" }), nonce == nil else { return false }
+    guard challenges.contains(where: { $0.scheme == "basic" }) else {
+      guard let unknown = challenges.first(where: { $0.scheme == "digest" }) else { return false }
+      let (algorithm, protection) = (unknown.parameters["algorithm"] ?? "MD5", unknown.parameters["qop"] ?? "none")
+      throw NetworkError(
+        kind: .authentication,
+        reason: "\(response.url.hostAndPort) asks for Digest with the algorithm \(algorithm.debugDescription) and the "
+          + "protection \(protection.debugDescription); ChallengeInterceptor supports MD5, SHA-256 and auth",
+        request: response.request, response: response)
+    }
+    guard nonce == nil else { return false }
     guard allowsBasicWithoutTLS || response.url.scheme?.lowercased() == "https" else {
       throw NetworkError(
         kind: .authentication,

@@ -198,6 +198,19 @@ final class ChallengeTests: XCTestCase {
     XCTAssertEqual(wrong.stub.requests.count, 2)
   }
 
+  func test_unsupportedDigest_isNamed() throws {
+    let virtual = server { _, _ in #"Digest realm="r", nonce="n", qop="auth-int""# }
+    let recorded = Box<NetworkError?>(nil)
+    _ = virtual.network(interceptor()).response(.get, "/").subscribe(onError: { error in
+      recorded.value = NetworkError.wrapping(error)
+    })
+    virtual.scheduler.start()
+    let error = try XCTUnwrap(recorded.value)
+    XCTAssertEqual(error.kind, .authentication)
+    XCTAssertTrue(error.reason.contains("auth-int") && error.reason.contains("SHA-256"), error.reason)
+    XCTAssertEqual(error.response?.status, 401)
+  }
+
   func test_otherOrigins_receiveNothing() {
     let virtual = server()
     let network = virtual.network(interceptor())
