@@ -93,7 +93,7 @@ final class EverydaySamples: XCTestCase {
       default: break
       }
     }
-    try assertPrinted(asIn: "StreamingAnAnswer", 3)
+    try assertPrinted(asIn: "StreamingResponses", 3)
   }
 
   func test_lastLine() async throws {
@@ -107,7 +107,7 @@ final class EverydaySamples: XCTestCase {
       print(part.text, terminator: "")
     }
     print()
-    try assertPrinted(asIn: "StreamingAnAnswer", 4)
+    try assertPrinted(asIn: "StreamingResponses", 4)
   }
 
   func test_closeCodes() async throws {

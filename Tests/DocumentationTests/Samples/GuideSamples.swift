@@ -145,8 +145,8 @@ final class GuideSamples: XCTestCase {
     try assertPrinted(asIn: "ReadingAllPages", 2)
 
     let pages = Observable.pages(startingAt: nil) { cursor in
-      let answer = try await shop.fetch(.post("/find", parameters: ["after": cursor]), as: Found.self)
-      return Page(items: answer.orders, cursor: answer.next)
+      let found = try await shop.fetch(.post("/find", parameters: ["after": cursor]), as: Found.self)
+      return Page(items: found.orders, cursor: found.next)
     }
     let found = try await pages.toArray().value
     XCTAssertEqual(found.map(\.items.count), [1])

@@ -25,14 +25,14 @@ final class NetLayerArticleTests: XCTestCase {
 
     let book = try await library.book(7).asSingle().value
     print("\(book.title)")
-    try assertPrinted(asIn: "CallingABackEnd", 0)
+    try assertPrinted(asIn: "EnvelopeAPIs", 0)
 
     library.pages(.get("/books/new"), of: Book.self, by: .cursor())
       .map { $0.items.map(\.title).joined(separator: ", ") }
       .subscribe(onNext: { print($0) }, onError: { print($0.localizedDescription) }, onDisposed: { done.signal() })
       .disposed(by: bag)
     await done.wait()
-    try assertPrinted(asIn: "CallingABackEnd", 1)
+    try assertPrinted(asIn: "EnvelopeAPIs", 1)
   }
 
   func test_errors() async throws {

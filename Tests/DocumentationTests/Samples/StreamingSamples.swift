@@ -38,7 +38,7 @@ final class StreamingSamples: XCTestCase {
       print(delta.text, terminator: "")
     }
     print()
-    try assertPrinted(asIn: "StreamingAnAnswer", 0)
+    try assertPrinted(asIn: "StreamingResponses", 0)
 
     var answer = ""
     for try await delta in llm.events(.post("/v1/chat", json: prompt), as: Delta.self, until: "[DONE]").values {
@@ -46,7 +46,7 @@ final class StreamingSamples: XCTestCase {
       if answer.contains(",") { break }
     }
     print(answer)
-    try assertPrinted(asIn: "StreamingAnAnswer", 1)
+    try assertPrinted(asIn: "StreamingResponses", 1)
 
     let cut = try TestServer { _ in
       .stream([.init(#"data: {"choices":[{"delta":{"content":"Green"}}]}"# + "\n\n")], type: "text/event-stream")
@@ -59,7 +59,7 @@ final class StreamingSamples: XCTestCase {
     } catch let error as NetworkError {
       print(error.kind)
     }
-    try assertPrinted(asIn: "StreamingAnAnswer", 2)
+    try assertPrinted(asIn: "StreamingResponses", 2)
 
     let prices = llm.events(.get("/prices")) { error, pause in
       print("connecting again in \(pause): \(error?.description ?? "the server closed the connection")")

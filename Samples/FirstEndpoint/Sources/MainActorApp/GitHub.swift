@@ -20,13 +20,22 @@ nonisolated struct Refusal: Decodable, Sendable {
 
 // These functions contain the code of README.md and of the guide "Getting started". A test compares them.
 
-func readme(githubURL: URL, show: ([Repo]) -> Void) async throws {
-  let github = Network(Backend(baseURL: githubURL, coding: .snakeCase))
+enum FirstProgram {
+  nonisolated struct Repo: Decodable, Sendable {
+    var fullName: String
+    var description: String?
+  }
 
-  let user: User = try await github.fetch(.get("/users/octocat"))
-  let repo = try await github.fetch(.post("/user/repos", json: NewRepo(name: "hello")), as: Repo.self)
-  for try await page in github.pages(.get("/user/repos"), of: Repo.self).values { show(page.items) }
-  print(user, repo)
+  static func run() async {
+    let github = Network(Backend(baseURL: URL(string: "https://api.github.com"), coding: .snakeCase))
+
+    do {
+      let repo: Repo = try await github.fetch(.get("/repos/swiftlang/swift"))
+      print("\(repo.fullName): \(repo.description ?? "")")
+    } catch {
+      print(error.localizedDescription)
+    }
+  }
 }
 
 func gettingStarted(githubURL: URL, typed: Observable<String>, scheduler: any SchedulerType) async throws {

@@ -10,9 +10,9 @@ nonisolated struct Post: Decodable, Sendable {
 }
 
 nonisolated extension Network {
-  func person(_ id: Int) -> Observable<Person> { json(.get("/user/detail.do", query: ["userid": id])).data() }
-  func posts(after cursor: String?) -> Observable<Page<Post>> { json(.get("/feed", query: ["cursor": cursor])).list() }
-  func likePhoto(_ id: Int) -> Observable<Bool> { json(.post("/like", parameters: ["id": id])).bool() }
+  func person(_ id: Int) -> Observable<Person> { json(.get("/people/\(id)")).data() }
+  func posts(after cursor: String?) -> Observable<Page<Post>> { json(.get("/posts", query: ["cursor": cursor])).list() }
+  func likePost(_ id: Int) -> Observable<Bool> { json(.post("/posts/\(id)/like")).bool() }
 }
 
 func readme(photosURL: URL, bag: DisposeBag) {
