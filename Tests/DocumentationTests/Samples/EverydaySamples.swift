@@ -26,6 +26,77 @@ private struct Project: Decodable, Sendable {
   var name: String
 }
 
+struct HashSigner: Signer {
+  let secret: Data
+
+  func sign(_ content: SignedContent) async throws -> RequestSignature {
+    let time = "1700000000"
+    let text = content.text + "&time=" + time
+    let digest = HTTPDigest.hmacSHA256(Data(text.utf8), key: secret)
+    return RequestSignature(parameters: ["time": time, "sign": HTTPDigest.hex(digest)])
+  }
+}
+
+struct Stock: Sendable {
+  let network: Network
+
+  init(url: URL) {
+    network = Network(
+      Backend(
+        baseURL: url, timeouts: .init(total: .seconds(5), call: .seconds(10)),
+        interceptors: [
+          CoalescingInterceptor(), RetryInterceptor(), TraceInterceptor(), LimitInterceptor(maxPerHost: 32),
+        ]))
+  }
+
+  func count(of item: String) async throws(NetworkError) -> Int {
+    try await network.fetch(.get(["stock", item]), as: Int.self)
+  }
+}
+
+enum ShopError: Error {
+  case soldOut
+  case network(NetworkError)
+}
+
+func buy(_ item: String, on shop: Network) async throws(ShopError) {
+  do {
+    try await shop.fetch(.post("/orders", json: ["item": item]))
+  } catch {
+    throw error.status == 409 ? .soldOut : .network(error)
+  }
+}
+
+#if os(Linux)
+  func proxied(shopURL: URL, proxyURL: URL) throws -> Network {
+    let proxy = try CurlTransport(.init(proxy: .url(proxyURL, except: ["localhost", "internal.example"])))
+    let shop = Network(Backend(baseURL: shopURL, transport: proxy))
+    return shop
+  }
+#endif
+
+func configured(shopURL: URL) -> [Network] {
+  var backend = Backend(baseURL: shopURL, coding: .snakeCase)
+  backend.timeouts.idle = .seconds(30)
+  backend.options.maxBodySize = 1 << 20
+  let shop = Network(backend)
+  let patient = shop.with { $0.timeouts.total = .seconds(300) }
+  return [shop, patient]
+}
+
+func cookies(shopURL: URL, file: URL) throws -> Network {
+  let jar = try CookieJar(storingIn: file)
+  let site = Network(Backend(baseURL: shopURL, options: .init(cookies: jar)))
+  return site
+}
+
+func redirects(shopURL: URL) async throws {
+  let here = Network(Backend(baseURL: shopURL, options: .init(redirects: .sameOrigin)))
+  let raw = here.with { $0.options.redirects = .none }
+  let moved = try await raw.response(.get("/old"))
+  print(moved.status, moved.location?.absoluteString ?? "none")
+}
+
 /// Runs the samples of the guides on what apps meet in their first week.
 final class EverydaySamples: XCTestCase {
   private let stub = StubTransport { _ in .json("{}") }
@@ -158,6 +229,24 @@ final class EverydaySamples: XCTestCase {
     _ = retry
     XCTAssertEqual(news.count, 0)
     XCTAssertEqual(report.request.timeouts.idle, .seconds(60))
+  }
+
+  func test_ownErrors() async throws {
+    let stub = StubTransport { _ in .json("{}", status: 409) }
+    do {
+      try await buy("tea", on: Network(Backend(baseURL: URL(string: "https://shop.example"), transport: stub)))
+      XCTFail("no error")
+    } catch {
+      guard case .soldOut = error else { return XCTFail("\(error)") }
+    }
+  }
+
+  func test_signing() async throws {
+    let (shopURL, stub) = (URL(string: "https://shop.example"), stub)
+    let signed = Network(Backend(baseURL: shopURL, transport: stub, signer: HashSigner(secret: Data("s".utf8))))
+    try await signed.fetch(.get("/orders", query: ["page": 2, "q": "tea"]))
+    print(stub.requests.last?.url.query()?.prefix(24) ?? "none")
+    try assertPrinted(asIn: "SigningRequests")
   }
 
   func test_compression() async throws {

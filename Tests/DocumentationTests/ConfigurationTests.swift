@@ -1,0 +1,36 @@
+import Foundation
+import HTTPTransport
+import NetLayer
+import XCTest
+
+/// The guide "Configuration" has each property of the types that it lists, and no other.
+final class ConfigurationTests: XCTestCase {
+  private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  func test_tablesHaveEveryProperty() throws {
+    let page = try String(
+      contentsOf: root.appending(path: "Sources/NetLayer/NetLayer.docc/Configuration.md"), encoding: .utf8)
+    let sections = page.components(separatedBy: "\n## ")
+    var types: [(String, Any)] = [
+      ("Backend", Backend()), ("Time limits", Request.Timeouts()), ("Options for the transport", Request.Options()),
+    ]
+    #if os(Linux)
+      types.append(("CurlTransport on Linux", CurlTransport.Configuration()))
+    #endif
+    #if HAS_URLSESSION
+      types.append(("URLSessionTransport on Apple platforms", URLSessionTransport.Configuration()))
+    #endif
+    // What users cannot set.
+    let hidden: Set = ["signerAccount", "transportNumber", "directory"]
+    for (title, value) in types {
+      let section = try XCTUnwrap(sections.first { $0.hasPrefix(title + "\n") }, title)
+      let rows = section.split(separator: "\n").filter { $0.hasPrefix("| `") }
+      let listed = rows.flatMap { row in
+        row.split(separator: "|")[0].matches(of: /`(\w+)`/).map { String($0.1) }
+      }
+      let properties = Mirror(reflecting: value).children.compactMap(\.label).filter { !hidden.contains($0) }
+      XCTAssertEqual(Set(listed), Set(properties), title)
+    }
+  }
+}
