@@ -122,7 +122,7 @@ final class CookbookSamples: XCTestCase {
     try assertPrinted(asIn: "Cookbook", 7)
   }
 
-  func test_callOneEndpointForManyValuesAtMostFourAtOnce() async throws {
+  func test_callOneEndpointForManyValuesAtMostFourConcurrently() async throws {
     let api = echo
 
     let all = try await api.zip((1...6).map { Call.get("/items/\($0)") }, as: String.self, maxConcurrent: 4).value
@@ -168,7 +168,7 @@ final class CookbookSamples: XCTestCase {
     try assertPrinted(asIn: "Cookbook", 12)
   }
 
-  func test_readTheNextPageByHand() async throws {
+  func test_readTheNextPageManually() async throws {
     let api = network { _ in .response(headers: ["Link": "<?page=2>; rel=next"]) }
 
     let first = try await api.fetch(.get("/list"))
