@@ -74,7 +74,7 @@
         guard !self.hasClosed else { return }
         self.hasClosed = true
         self.task?.cancel(with: Self.code(code), reason: code.mayBeSent ? Data(reason.utf8.prefix(123)) : nil)
-        self.after(Double(WebSocketProtocol.closePatience) / 1e9) {
+        self.after(self.options.closeTimeout.inSeconds) {
           $0.finish(.success(WebSocketClose(code: .abnormal)))
         }
         self.receive()

@@ -57,7 +57,7 @@ extension TransportSuite {
 
   func test_aMissingResponseReachesTheIdleLimit() throws {
     let error = try failure(
-      request(.get, "/never", timeouts: .init(connect: .seconds(1), idle: .seconds(0.25), total: .seconds(30))),
+      request(.get, "/never", timeouts: .init(connect: .seconds(0.25), idle: .seconds(0.1), total: .seconds(30))),
       .timeout)
     XCTAssert(error.reason.contains("Timeouts.idle"), error.reason)
   }
@@ -82,7 +82,7 @@ extension TransportSuite {
 
   func test_aSteadyBodyDoesNotReachTheIdleLimit() throws {
     let reply = try response(
-      request(.get, "/drip/2", timeouts: .init(connect: .seconds(30), idle: .seconds(1.5), total: .seconds(60))))
+      request(.get, "/drip/2", timeouts: .init(connect: .seconds(30), idle: .seconds(0.6), total: .seconds(60))))
     XCTAssertEqual(reply.body.count, 400)
   }
 
