@@ -74,9 +74,9 @@ extension TransportSuite {
   }
 
   func test_queueingForAConnectionDoesNotCountAsConnecting() throws {
-    let limits = Request.Timeouts(connect: .seconds(0.5), idle: .seconds(30), total: .seconds(60))
+    let limits = Request.Timeouts(connect: .seconds(0.25), idle: .seconds(30), total: .seconds(60))
     let pendingCalls = (0..<12).map { _ in PendingCall(self) }
-    for pending in pendingCalls { _ = pending.send(request(.get, "/delay/600", timeouts: limits), on: transport) }
+    for pending in pendingCalls { _ = pending.send(request(.get, "/delay/300", timeouts: limits), on: transport) }
     for pending in pendingCalls { XCTAssertEqual(try pending.outcome().get().status, 200) }
   }
 
