@@ -49,6 +49,7 @@ enum Command {
       console.print(version)
       return 0
     case "help", "--help", "-h":
+      if let command = rest.first, !command.hasPrefix("-") { return run([command, "--help"], console) }
       console.print(help)
       return 0
     case let other?:

@@ -1,13 +1,13 @@
 import PortableFoundation
 
-/// The socket calls of the server for Glibc, Musl and Darwin.
+/// The socket calls of the server for Glibc, Musl, Android and Darwin.
 struct Socket: Sendable {
   let descriptor: Int32
 
   #if canImport(Darwin)
     private static let streamType = SOCK_STREAM
     private static let sendFlags: Int32 = 0
-  #elseif canImport(Musl)
+  #elseif canImport(Musl) || canImport(Android)
     private static let streamType = SOCK_STREAM
     private static let sendFlags = Int32(MSG_NOSIGNAL)
   #else

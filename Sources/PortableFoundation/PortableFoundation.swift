@@ -7,6 +7,8 @@
     @_exported import Glibc
   #elseif canImport(Musl)
     @_exported import Musl
+  #elseif canImport(Android)
+    @_exported import Android
   #endif
 #else
   @_exported import Foundation

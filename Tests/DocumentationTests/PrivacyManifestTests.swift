@@ -39,8 +39,9 @@ final class PrivacyManifestTests: XCTestCase {
     let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL }
     var found: Set<String> = []
     for file in files ?? [] where file.pathExtension == "swift" {
-      let code = try String(contentsOf: file, encoding: .utf8).replacing(#/\/\/[^\n]*/#, with: "")
-      for (category, pattern) in categories where code.firstMatch(of: try Regex(pattern)) != nil {
+      let code = try String(contentsOf: file, encoding: .utf8).replacingOccurrences(
+        of: "//[^\n]*", with: "", options: .regularExpression)
+      for (category, pattern) in categories where code.range(of: pattern, options: .regularExpression) != nil {
         found.insert(category)
       }
     }

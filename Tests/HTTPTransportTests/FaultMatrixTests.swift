@@ -59,8 +59,8 @@ class FaultMatrixTests: XCTestCase {
       return .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(60))
     }
     return switch limit {
-    case "Timeouts.connect": .init(connect: .seconds(0.4), idle: .seconds(2), total: .seconds(60))
-    case "Timeouts.idle": .init(connect: .seconds(2), idle: .seconds(0.4), total: .seconds(60))
+    case "Timeouts.connect": .init(connect: .seconds(0.3), idle: .seconds(0.9), total: .seconds(60))
+    case "Timeouts.idle": .init(connect: .seconds(0.9), idle: .seconds(0.3), total: .seconds(60))
     default: .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.9))
     }
   }

@@ -47,7 +47,7 @@ final class HandOverTests: XCTestCase {
   func test_flowBuffer_deliversAllToAWaitingConsumer() {
     let flow = Held<Flow>()
     let failures = failures(
-      inRounds: 15_000,
+      inRounds: 5000,
       prepare: {
         let new = Flow(limit: 100)
         new.buffer.attach(new.control)
@@ -62,7 +62,7 @@ final class HandOverTests: XCTestCase {
   func test_flowBuffer_resumesWhatItHasPaused() {
     let flow = Held<Flow>()
     let failures = failures(
-      inRounds: 15_000,
+      inRounds: 5000,
       prepare: {
         let new = Flow(limit: 2)
         new.buffer.attach(new.control)
@@ -82,7 +82,7 @@ final class HandOverTests: XCTestCase {
     let flow = Held<Flow>()
     let over = Atomic<Int>(0)
     let failures = failures(
-      inRounds: 15_000,
+      inRounds: 5000,
       prepare: {
         let new = Flow(limit: 2)
         over.store(0, ordering: .relaxed)
@@ -145,7 +145,7 @@ final class HandOverTests: XCTestCase {
       let make = try post()
       let post = Held<Post>()
       let failures = failures(
-        inRounds: 15_000, prepare: { post.value = make() },
+        inRounds: 5000, prepare: { post.value = make() },
         { if let post = post.value { post.send(post.transfers[0]) } },
         { if let post = post.value { post.send(post.transfers[1]) } },
         check: {
@@ -160,7 +160,7 @@ final class HandOverTests: XCTestCase {
         let make = try post()
         let post = Held<Post>()
         let failures = failures(
-          inRounds: 10_000, prepare: { post.value = make() },
+          inRounds: 3500, prepare: { post.value = make() },
           {
             // The loop.
             post.value?.takeAll()
@@ -194,7 +194,7 @@ final class HandOverTests: XCTestCase {
       let make = try post()
       let post = Held<Post>()
       let failures = failures(
-        inRounds: 15_000,
+        inRounds: 5000,
         prepare: {
           let new = make()
           new.inbox.resume(new.transfers[0])
@@ -216,7 +216,7 @@ final class HandOverTests: XCTestCase {
       let make = try post()
       let post = Held<Post>()
       let failures = failures(
-        inRounds: 15_000, prepare: { post.value = make() },
+        inRounds: 5000, prepare: { post.value = make() },
         { if let post = post.value { post.inbox.end(post.count) } },
         { if let post = post.value { post.send(post.transfers[0]) } },
         check: { post.value.map { $0.accepted.load(ordering: .relaxed) == $0.taken } ?? false })

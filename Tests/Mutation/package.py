@@ -96,7 +96,7 @@ class Copy:
     def run(self, tests, number, limit, reached=None):
         """Returns the exit code (None after a timeout), the seconds, the number of tests that ran, and the output."""
         binary = next((self.path / ".build" / "debug").glob("*PackageTests.xctest"))
-        environment = dict(os.environ, MUTANT=str(number), SWIFT_BACKTRACE="enable=no")
+        environment = dict(os.environ, MUTANT=str(number), NETLAYER_ROUNDS="3", SWIFT_BACKTRACE="enable=no")
         if reached:
             environment["MUTANTS_REACHED"] = str(reached)
         begun = time.monotonic()

@@ -1,16 +1,20 @@
 import Foundation
 import Synchronization
 
+/// The factor for the rounds of tests of races, from the environment variable `NETLAYER_ROUNDS`.
+package let roundFactor = ProcessInfo.processInfo.environment["NETLAYER_ROUNDS"].flatMap { Int($0) } ?? 1
+
 /// Runs two closures at the same time, again and again, each on its own thread.
 ///
 /// Rounds on threads that already run meet within a fraction of a microsecond, and so find races that threads started
-/// for each round do not. `prepare` and `check` run alone, before and after each round.
+/// for each round do not. `NETLAYER_ROUNDS` multiplies the rounds. `prepare` and `check` run alone, before and after each round.
 ///
 /// - Returns: The number of rounds whose `check` returned `false`; the first one ends the run.
 package func failures(
   inRounds rounds: Int, prepare: @escaping @Sendable () -> Void, _ first: @escaping @Sendable () -> Void,
   _ second: @escaping @Sendable () -> Void, check: @escaping @Sendable () -> Bool
 ) -> Int {
+  let rounds = rounds * roundFactor
   let arrived = Atomic<Int>(0)
   let failures = Atomic<Int>(0)
   /// Waits until both threads have called it `count` times.

@@ -1,6 +1,5 @@
 import NetLayer
 import Streams
-import Synchronization
 import Tracing
 
 /// An interceptor that creates a client span for each request and injects its context into the header fields.
@@ -31,33 +30,20 @@ public struct TracingInterceptor: Interceptor {
 
   /// Sends `request` within a span.
   public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
-    let redaction = redaction
     let tracer = tracer ?? InstrumentationSystem.tracer
     return Observable.deferred {
       let span = tracer.startAnySpan(
         request.method.rawValue, context: request.context[CallersContext.self] ?? .topLevel, ofKind: .client)
-      note(.started(request), on: span)
       var sent = request
       tracer.inject(span.context, into: &sent.headers, using: HeaderInjector())
-      // Ends the span once: before the result is delivered, or when the caller cancels.
-      let isOver = Atomic(false)
-      @Sendable func end() { if !isOver.exchange(true, ordering: .relaxed) { span.end() } }
-      return next(sent).do(
-        onNext: { response in
-          note(.received(response, after: .zero), on: span)
-          if response.status >= 400 { span.setStatus(.init(code: .error)) }
-        },
-        onError: { error in
-          let error = error as? NetworkError ?? NetworkError(kind: .other, reason: "\(error)", underlying: error)
-          note(.failed(request, error, after: .zero), on: span)
-          span.setStatus(.init(code: .error, message: redaction.redacted("\(error)")))
-          end()
-        },
-        onCompleted: end, onDispose: end)
+      // The monitor reports the end once: before the result is delivered, or when the caller cancels.
+      return EventMonitor { event in record(event, on: span) }.intercept(sent, next: next)
     }
   }
 
-  private func note(_ event: EventMonitor.Event, on span: any Span) {
+  private func record(_ event: EventMonitor.Event, on span: any Span) {
+    // The events of the end carry the metrics.
+    guard event.kind != .measured else { return }
     for (name, value) in event.attributes(redaction: redaction) {
       if let text = value.string {
         span.attributes[name] = text
@@ -65,6 +51,12 @@ public struct TracingInterceptor: Interceptor {
         span.attributes[name] = number
       }
     }
+    if let error = event.error {
+      span.setStatus(.init(code: .error, message: redaction.redacted("\(error)")))
+    } else if let response = event.response, response.status >= 400 {
+      span.setStatus(.init(code: .error))
+    }
+    if event.kind != .started { span.end() }
   }
 }
 

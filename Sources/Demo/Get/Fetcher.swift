@@ -125,10 +125,10 @@ final class Fetcher: Sendable {
 
   /// Prints a result, and returns `false` if the output is closed.
   private func show(_ line: ResultLine) -> Bool {
-    guard options.raw else { return console.print(line.text) }
-    guard let problem = line.problem else { return console.write(line.raw) }
-    console.complain(problem)
-    return true
+    guard options.raw else { return console.print(json: line.text, isLine: options.request.json) }
+    let isOpen = console.write(line.raw)
+    if let problem = line.problem { console.complain(problem) }
+    return isOpen
   }
 
   private func showProgress() {

@@ -7,7 +7,9 @@ enum GetCommand {
   static let help = """
     usage: Demo get [options] URL…      ("-" reads URLs from standard input, one per line)
 
-    Prints one line of JSON per result, in the order of arrival: url, status, ms, bytes, and body or error.
+    Prints one line of JSON per result, in the order of arrival: url, status, ms, bytes, body, and error for a failure.
+    A terminal shows JSON indented and colored, except with --json; NO_COLOR disables colors. A URL without a scheme
+    is an http:// URL.
 
       -X METHOD             the method (GET, or POST when there is a body)
       -d TEXT               the body; sent as JSON if it is valid JSON, else as a form, unless -H sets a Content-Type;
@@ -24,7 +26,7 @@ enum GetCommand {
       --concurrency N       at most N concurrent requests (default: 8)
       --retry N             retry up to N times after a connection failure, a timeout, 429 or a 5xx status; requests
                             that a server may carry out twice, such as POST, are not retried
-      --raw                 print unchanged bodies only; errors go to standard error
+      --raw                 print unchanged bodies only, also of failures; errors go to standard error
     \(RequestOptions.help)
 
     Examples:

@@ -5,7 +5,7 @@ import PortableFoundation
 struct ResultLine {
   /// The line, without its line break.
   let text: String
-  /// The body alone.
+  /// The unchanged body, also that of a failure, with the header fields before it if they are printed.
   let raw: Data
   /// A description of the failure; `nil` for a success.
   let problem: String?
@@ -14,21 +14,16 @@ struct ResultLine {
   init(url: String, reading: Reading, milliseconds: Double) {
     var line = Self.head(url, reading.status, milliseconds, reading.byteCount, reading.headers)
     if let cursor = reading.cursor { line = line.adding("cursor", cursor) }
-    switch reading.content {
-    case .json(let data): line = line.adding("body", json: String(decoding: data, as: UTF8.self))
-    case .text(let text): line = line.adding("body", text)
-    case .bytes(let data): line = line.adding("base64", data.base64EncodedString())
-    }
-    text = line.text
-    raw = (reading.headers.map { Data(Self.text(of: $0, status: reading.status).utf8) } ?? Data()) + reading.raw
+    text = reading.content.adding(to: line).text
+    raw = Self.head(of: reading.headers, reading.status) + reading.raw
     problem = nil
   }
 
   init(url: String, error: any Error, milliseconds: Double, showsHeaders: Bool = false) {
     let error = Problem(error)
     let headers = showsHeaders ? error.headers : nil
-    text = Self.head(url, error.status, milliseconds, error.byteCount, headers).adding("error", error.json).text
-    raw = Data()
+    text = error.adding(to: Self.head(url, error.status, milliseconds, error.byteCount, headers)).text
+    raw = Self.head(of: headers, error.status) + error.rawBody
     problem = "\(url): \(error.text)"
   }
 
@@ -47,7 +42,10 @@ struct ResultLine {
     return line.adding("headers", members)
   }
 
-  private static func text(of headers: HTTPHeaders, status: Int) -> String {
-    "HTTP \(status)\n" + headers.map { "\($0.name): \($0.value)".escapingControls() + "\n" }.joined() + "\n"
+  /// Returns the lines before the body; empty unless header fields are printed.
+  private static func head(of headers: HTTPHeaders?, _ status: Int?) -> Data {
+    guard let headers, let status else { return Data() }
+    let fields = headers.map { "\($0.name): \($0.value)".escapingControls() + "\n" }
+    return Data(("HTTP \(status)\n" + fields.joined() + "\n").utf8)
   }
 }

@@ -3,12 +3,13 @@ import PortableFoundation
 
 /// The URLs of command lines.
 enum Target {
-  /// Returns an absolute http or https URL.
+  /// Returns an absolute http or https URL. A text without a scheme, such as `localhost:8080/x`, is an http URL.
   ///
   /// - Throws: `UsageError` for any other text.
   static func url(_ text: String) throws -> URL {
-    guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), text.contains("://") else {
-      throw UsageError("\(text.debugDescription) is not an absolute URL; write http:// or https:// before the host")
+    let hasScheme = text.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/\//) != nil
+    guard let url = URL(string: hasScheme ? text : "http://" + text), let scheme = url.scheme?.lowercased() else {
+      throw UsageError("\(text.debugDescription) is not a valid URL; write a host and a path, as in example.com/path")
     }
     guard scheme == "http" || scheme == "https" else {
       throw UsageError("\(text.debugDescription) has the scheme \(scheme); use http or https")

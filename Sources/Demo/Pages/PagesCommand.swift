@@ -53,8 +53,9 @@ enum PagesCommand {
   static let help = """
     usage: Demo pages [options] URL
 
-    Fetches a list page by page and prints each item as a line of JSON when its page arrives. Fails if a page is
-    repeated. With --json, prints each page as a line: page, items, cursor (of the next page).
+    Fetches a list page by page and prints each item as a line of JSON when its page arrives; a terminal shows items
+    indented. Fails if a page is repeated. With --json, prints each page as a line: page, items, cursor (of the next
+    page).
 
       --by METHOD           the paging method (default: the cursor of the envelope):
                               link                      the Link header's "next"
@@ -85,21 +86,23 @@ enum PagesCommand {
       .take(options.limit)
       .enumerated()
       .wait { number, page in
-        console.write(Data(text(of: page, number + 1, options, console.style).utf8))
+        console.write(Data(text(of: page, number + 1, options, console).utf8))
       }
     return console.finish(ending, json: options.request.json)
   }
 
   private static func text(
-    of page: Page<JSON>, _ number: Int, _ options: PagesOptions, _ style: Style
+    of page: Page<JSON>, _ number: Int, _ options: PagesOptions, _ console: Console
   ) -> String {
-    let items = page.items.map { JSONLine.escaped(String(decoding: Reading.compact($0.data), as: UTF8.self)) }
+    let items = page.items.map { JSONLine.escaped(String(decoding: Body.compact($0.data), as: UTF8.self)) }
     if options.request.json {
       return JSONLine().adding("page", number).adding("items", json: "[\(items.joined(separator: ","))]")
         .adding("cursor", page.cursor).text + "\n"
     }
     let next = page.cursor.map { "next cursor \($0.escapingControls())" } ?? "last page"
-    return ([style.dim("# page \(number): \(items.count) item\(items.count == 1 ? "" : "s"), \(next)")] + items).joined(
-      separator: "\n") + "\n"
+    let shown = console.isTerminal ? items.map { IndentedJSON.text($0, console.style) } : items
+    return ([console.style.dim("# page \(number): \(items.count) item\(items.count == 1 ? "" : "s"), \(next)")] + shown)
+      .joined(
+        separator: "\n") + "\n"
   }
 }

@@ -19,7 +19,7 @@ enum PlayRoutes {
 
   /// Returns the file, or the requested range up to its end (RFC 9110 §14).
   private static func file(for request: TestServer.Request) -> TestServer.Response {
-    let pause = Double(request.query("ms").flatMap { Int($0) } ?? 40) / 1000
+    let pause = pause(for: request, otherwise: 40)
     var response = TestServer.Response(headers: [
       ("Content-Type", "application/octet-stream"), ("ETag", tag), ("Accept-Ranges", "bytes"),
     ])
@@ -41,14 +41,21 @@ enum PlayRoutes {
     return response
   }
 
-  /// Returns five events after the last one that the client has received. The client reconnects for more.
+  /// Returns the time in seconds between two chunks.
+  private static func pause(for request: TestServer.Request, otherwise milliseconds: Int) -> Double {
+    Double(request.query("ms").flatMap { Int($0) } ?? milliseconds) / 1000
+  }
+
+  /// Returns five events after the last one that the client has received. The client reconnects for more. `?ms=` sets
+  /// the milliseconds between two events.
   private static func events(after request: TestServer.Request) -> TestServer.Response {
     let last = request.header("Last-Event-ID").flatMap { Int($0) } ?? 0
     let names = ["photo", "like", "comment"]
+    let pause = pause(for: request, otherwise: 200)
     let chunks = (1...5).map { step in
       let id = last &+ step
       let event = "id: \(id)\nevent: \(names[abs(id % 3)])\ndata: {\"n\":\(id)}\n\n"
-      return TestServer.Response.Chunk((step == 1 ? "retry: 200\n\n" : "") + event, after: step == 1 ? 0 : 0.2)
+      return TestServer.Response.Chunk((step == 1 ? "retry: 200\n\n" : "") + event, after: step == 1 ? 0 : pause)
     }
     return .stream(chunks, type: "text/event-stream")
   }

@@ -12,7 +12,8 @@ enum ServeCommand {
     usage: Demo serve [--json]
 
     Serves on 127.0.0.1, on a port that the system chooses, until it is interrupted. The first line is the URL of the
-    server, followed by commands to try. With --json, prints one line: url.
+    server, followed by commands to try. With --json, prints one line: url. Requests for other hosts are rejected with
+    status 421.
     """
 
   static func run(_ options: ServeOptions, _ console: Console) throws -> Int32 {

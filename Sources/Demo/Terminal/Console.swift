@@ -8,6 +8,8 @@ import Streams
 final class Console: Sendable {
   private struct State {
     var progress = ""
+    /// Whether a terminal shows output without a final line break, which erasing the line would remove.
+    var endsWithinLine = false
     var closed = false
     /// The error number of a failed write; 0 if none failed or the reader has closed the pipe.
     var failure: Int32 = 0
@@ -20,10 +22,19 @@ final class Console: Sendable {
   let style = Style(descriptor: STDOUT_FILENO)
   /// A Boolean value that indicates whether standard error is a terminal that can erase a line.
   let showsProgress = isatty(STDERR_FILENO) == 1 && !Style.isDumb
+  /// A Boolean value that indicates whether standard output is a terminal.
+  let isTerminal = isatty(STDOUT_FILENO) == 1
 
   /// Prints one line, and returns `false` if the output is closed.
   @discardableResult
   func print(_ line: String) -> Bool { write(Data((line + "\n").utf8)) }
+
+  /// Prints an object of JSON, and returns `false` if the output is closed. A terminal shows it indented, unless
+  /// `isLine` is `true`.
+  @discardableResult
+  func print(json: String, isLine: Bool) -> Bool {
+    print(isTerminal && !isLine ? IndentedJSON.text(json, style) : json)
+  }
 
   /// Writes bytes unchanged, and returns `false` if the output is closed.
   @discardableResult
@@ -36,7 +47,8 @@ final class Console: Sendable {
         // A reader that closes the pipe, such as `head`, needs no more output.
         if errno != EPIPE { state.failure = errno }
       }
-      if !state.progress.isEmpty { writeAll(Data(state.progress.utf8), to: STDERR_FILENO) }
+      if isTerminal, let last = bytes.last { state.endsWithinLine = last != UInt8(ascii: "\n") }
+      if !state.progress.isEmpty { show(state.progress, &state) }
       return !state.closed
     }
   }
@@ -47,8 +59,7 @@ final class Console: Sendable {
   /// Prints text unchanged on standard error. Text of a server must not contain control characters.
   func log(_ text: String) {
     state.withLock { state in
-      let erase = state.progress.isEmpty ? "" : "\r\u{1B}[K"
-      writeAll(Data("\(erase)\(text)\n\(state.progress)".utf8), to: STDERR_FILENO)
+      show((state.progress.isEmpty ? "" : "\r\u{1B}[K") + "\(text)\n\(state.progress)", &state)
     }
   }
 
@@ -56,9 +67,18 @@ final class Console: Sendable {
   func progress(_ text: String) {
     guard showsProgress else { return }
     state.withLock { state in
+      // The last output may end within the line of the cursor.
+      let erase = state.progress.isEmpty ? "" : "\r\u{1B}[K"
       state.progress = text
-      writeAll(Data("\r\u{1B}[K\(text)".utf8), to: STDERR_FILENO)
+      if !(erase + text).isEmpty { show(erase + text, &state) }
     }
+  }
+
+  /// Writes to standard error, on a new line if the output ends within a line.
+  private func show(_ text: String, _ state: inout State) {
+    let lineBreak = state.endsWithinLine ? "\n" : ""
+    state.endsWithinLine = false
+    writeAll(Data((lineBreak + text).utf8), to: STDERR_FILENO)
   }
 
   /// Prints the error of `ending`, if there is one, and returns the exit code.
@@ -68,7 +88,12 @@ final class Console: Sendable {
     case .interrupted: return 130
     case .failed(let error):
       let problem = Problem(error)
-      if json { print(JSONLine().adding("error", problem.json).text) } else { complain(problem.text) }
+      if json {
+        print(problem.adding(to: JSONLine()).text)
+      } else {
+        complain(problem.text)
+        if let body = problem.body { log(body.text.escapingControls()) }
+      }
       return 1
     }
   }

@@ -16,6 +16,8 @@ struct Style: Sendable {
   func dim(_ text: String) -> String { code(2, text) }
   func red(_ text: String) -> String { code(31, text) }
   func green(_ text: String) -> String { code(32, text) }
+  func yellow(_ text: String) -> String { code(33, text) }
+  func cyan(_ text: String) -> String { code(36, text) }
 
   private func code(_ number: Int, _ text: String) -> String { isOn ? "\u{1B}[\(number)m\(text)\u{1B}[0m" : text }
 }

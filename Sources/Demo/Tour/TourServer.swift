@@ -17,7 +17,7 @@ enum TourServer {
     feed(&routes)
     movies(&routes)
     shop(&routes)
-    return try TestServer(routes: routes)
+    return try TestServer { [routes] request in LocalHost.respond(to: request, routes) }
   }
 
   /// Adds a plain API: no envelope, snake_case, a list with links to its pages, and a list with cursors.

@@ -106,7 +106,7 @@
         deliver(transfer)
         task.cancel()
       #else
-        guard let transfer = transfers[ObjectIdentifier(task)], let trust,
+        guard let transfer = transfers[ObjectIdentifier(task)], let trust = settings.trust,
           let host = HostSpelling.host(of: transfer.currentRequest.url)
         else { return completionHandler(.cancelAuthenticationChallenge, nil) }
         let (disposition, credential, failure) = trust.respond(to: challenge, host: host)

@@ -12,13 +12,7 @@
   // @unchecked Sendable: all state is accessed only on `queue`.
   final class SessionCore: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let queue = DispatchQueue(label: "NetLayer.URLSession")
-    private let configuration: URLSessionTransport.Configuration
-    /// The error of the configuration, with which every request fails.
-    private let failure: NetworkError?
-    #if canImport(Darwin)
-      /// The responses to challenges of TLS; `nil` if the configuration is invalid.
-      let trust: SessionTrust?
-    #endif
+    let settings: SessionSettings
     /// The sessions: one for each pinned host, and one for all other hosts.
     private var sessions: [String: URLSession] = [:]
     private var isShutDown = false
@@ -27,26 +21,14 @@
     /// The transfers without a task: their body is being written to a file, or their consumer has paused.
     private var held: [ObjectIdentifier: SessionTransfer] = [:]
 
-    init(_ configuration: URLSessionTransport.Configuration) {
-      self.configuration = configuration
-      var failure = configuration.failure()
-      #if canImport(Darwin)
-        do throws(NetworkError) {
-          trust = try SessionTrust(configuration.tls)
-        } catch {
-          trust = nil
-          failure = failure ?? error
-        }
-      #endif
-      self.failure = failure
-    }
+    init(_ settings: SessionSettings) { self.settings = settings }
 
     /// Creates the session of the hosts without pins, so that the first request does not have to.
     func open() {
-      queue.sync { if failure == nil { _ = session(in: "") } }
+      queue.sync { if settings.failure == nil { _ = session(in: "") } }
     }
 
-    var maxBodySize: Int { configuration.maxBodySize }
+    var maxBodySize: Int { settings.configuration.maxBodySize }
 
     // MARK: Called from any thread
 
@@ -84,7 +66,7 @@
 
     private func start(_ transfer: SessionTransfer) {
       guard !transfer.isFinished else { return }
-      if let failure { return transfer.finish(.failure(failure.about(transfer.request))) }
+      if let failure = settings.failure { return transfer.finish(.failure(failure.about(transfer.request))) }
       if let failure = RequestCheck.failure(of: transfer.request, url: transfer.request.url.absoluteString) {
         transfer.finish(.failure(failure))
         return
@@ -102,7 +84,7 @@
     private func session(for url: URL) -> URLSession? {
       guard !isShutDown else { return nil }
       #if canImport(Darwin)
-        if let host = HostSpelling.host(of: url), trust?.isolates(host) == true { return session(in: host) }
+        if let host = HostSpelling.host(of: url), settings.trust?.isolates(host) == true { return session(in: host) }
       #endif
       return session(in: "")
     }
@@ -110,11 +92,7 @@
     /// Returns the session of a pinned host, or of all other hosts. It is created for the first request.
     private func session(in place: String) -> URLSession {
       if let session = sessions[place] { return session }
-      let operations = OperationQueue()
-      operations.underlyingQueue = queue
-      operations.maxConcurrentOperationCount = 1
-      let session = URLSession(
-        configuration: configuration.makeSessionConfiguration(), delegate: self, delegateQueue: operations)
+      let session = settings.makeSession(delegate: self, queue: queue)
       sessions[place] = session
       return session
     }

@@ -5,6 +5,40 @@
     import FoundationNetworking
   #endif
 
+  /// The checked settings of a transport, which all of its sessions share.
+  struct SessionSettings: Sendable {
+    let configuration: URLSessionTransport.Configuration
+    /// The error of the configuration, with which every request fails.
+    let failure: NetworkError?
+    #if canImport(Darwin)
+      /// The responses to challenges of TLS; `nil` if the configuration is invalid.
+      let trust: SessionTrust?
+    #endif
+
+    init(_ configuration: URLSessionTransport.Configuration) {
+      self.configuration = configuration
+      var failure = configuration.failure()
+      #if canImport(Darwin)
+        do throws(NetworkError) {
+          trust = try SessionTrust(configuration.tls)
+        } catch {
+          trust = nil
+          failure = failure ?? error
+        }
+      #endif
+      self.failure = failure
+    }
+
+    /// Creates a session. The queue is also that of the delegate.
+    func makeSession(delegate: any URLSessionDelegate, queue: DispatchQueue) -> URLSession {
+      let operations = OperationQueue()
+      operations.underlyingQueue = queue
+      operations.maxConcurrentOperationCount = 1
+      return URLSession(
+        configuration: configuration.makeSessionConfiguration(), delegate: delegate, delegateQueue: operations)
+    }
+  }
+
   extension URLSessionTransport.Configuration {
     /// Returns the configuration of a new session: the changes of `configure`, and then the properties that belong to
     /// the transport.

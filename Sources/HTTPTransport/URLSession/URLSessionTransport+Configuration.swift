@@ -22,16 +22,12 @@
       /// `pins` also accept the key of a CA in the server's chain. With `trust` or a pin for the host, the server must
       /// send its intermediate certificates, because the transport does not download missing ones. `identity` must be
       /// PKCS#12 data.
-      ///
-      /// - Important: These settings do not apply to WebSockets of this transport.
       public var tls: TLSOptions
       /// The proxy for all requests; `nil` for the proxy that `configure` sets, or otherwise the system's. The default
       /// is `nil`, because users and administrators select proxies in the system's settings.
       ///
       /// On Apple platforms, `ProxyOptions.environment`, the scheme `socks5` and exceptions that are not domains are
       /// not supported. On Linux, Foundation always uses the proxies of the environment.
-      ///
-      /// - Important: This setting does not apply to WebSockets of this transport.
       public var proxy: ProxyOptions?
       /// The maximum number of connections to one host, at least 1; further requests wait. The default is 6, as in
       /// browsers.
@@ -40,10 +36,11 @@
       /// the usual JSON.
       public var maxBodySize: Int
       /// Changes the configuration of the session before it is created, for example to exclude expensive networks. The
-      /// transport calls it on its own queue, once for each session. Each pinned host has its own session.
+      /// transport calls it on its own queues, once for each session. Each pinned host and each WebSocket has its own
+      /// session.
       ///
-      /// The limits of `Request.Timeouts` include the time for which `waitsForConnectivity` waits. The closure does not
-      /// apply to WebSockets. The transport then sets the following properties itself:
+      /// The limits of `Request.Timeouts` include the time for which `waitsForConnectivity` waits. The transport then
+      /// sets the following properties itself:
       ///
       /// | Property | Value |
       /// |---|---|

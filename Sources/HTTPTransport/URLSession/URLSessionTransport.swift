@@ -17,14 +17,14 @@
   ///
   /// The transport calls completions on the session's serial queue.
   public final class URLSessionTransport: Transport {
-    private let core: SessionCore
+    let core: SessionCore
 
     /// Creates a transport with its own sessions.
     ///
     /// If a setting is invalid or not supported, each request fails before anything is sent. The kind is `tls` for an
     /// invalid certificate or pin, and otherwise `invalidRequest`.
     public init(_ configuration: Configuration = Configuration()) {
-      core = SessionCore(configuration)
+      core = SessionCore(SessionSettings(configuration))
       core.open()
     }
 

@@ -8,17 +8,18 @@
     /// Opens a WebSocket; see `WebSocketTransport.connect`. Safe from any thread.
     ///
     /// The implementation uses `URLSessionWebSocketTask`, which does not offer compression, and does not deliver the
-    /// body of a response that rejects the socket. Redirects follow `Request.Options.redirects`.
+    /// body of a response that rejects the socket. Redirects follow `Request.Options.redirects`. The settings of the
+    /// transport apply.
     public func connect(
       _ request: Request, options: WebSocketOptions, receiver: WebSocketReceiver
     ) -> any WebSocketControl {
-      let socket = URLSessionWebSocket(request, options, receiver)
+      let socket = URLSessionWebSocket(request, options, receiver, core.settings)
       socket.begin()
       return socket
     }
   }
 
-  /// One WebSocket with its own session.
+  /// One WebSocket with its own session, which therefore shares no connection with another host.
   ///
   /// Any thread may call the methods of `WebSocketControl`. Everything else runs on `queue`.
   // @unchecked Sendable: the gate is atomic, and all other mutable state belongs to the queue.
@@ -28,6 +29,7 @@
     private var trail = RedirectTrail()
     private var cookiesSent: String?
     private let options: WebSocketOptions
+    private let settings: SessionSettings
     private let gate = FlowGate()
     private let queue = DispatchQueue(label: "NetLayer.URLSession.socket")
     private var receiver: WebSocketReceiver?
@@ -41,8 +43,11 @@
     private var pingSentAt: UInt64?
     private var isWatching = false
 
-    init(_ request: Request, _ options: WebSocketOptions, _ receiver: WebSocketReceiver) {
+    init(
+      _ request: Request, _ options: WebSocketOptions, _ receiver: WebSocketReceiver, _ settings: SessionSettings
+    ) {
       (self.request, currentRequest, self.options, self.receiver) = (request, request, options, receiver)
+      self.settings = settings
     }
 
     // MARK: Any thread
@@ -69,7 +74,7 @@
         guard !self.hasClosed else { return }
         self.hasClosed = true
         self.task?.cancel(with: Self.code(code), reason: code.mayBeSent ? Data(reason.utf8.prefix(123)) : nil)
-        self.after(Double(WebSocketProtocol.closePatience) / 1e9) {
+        self.after(self.options.closeTimeout.inSeconds) {
           $0.finish(.success(WebSocketClose(code: .abnormal)))
         }
         self.receive()
@@ -95,16 +100,9 @@
 
     private func open() {
       guard receiver != nil else { return }
+      if let failure = settings.failure { return finish(.failure(failure.about(request))) }
       if let problem = WebSocketHandshake.problem(of: request, options) { return finish(.failure(problem)) }
-      let configuration = URLSessionConfiguration.ephemeral
-      configuration.httpShouldSetCookies = false
-      configuration.httpCookieAcceptPolicy = .never
-      configuration.urlCache = nil
-      configuration.urlCredentialStorage = nil
-      let operations = OperationQueue()
-      operations.maxConcurrentOperationCount = 1
-      operations.underlyingQueue = queue
-      session = URLSession(configuration: configuration, delegate: self, delegateQueue: operations)
+      session = settings.makeSession(delegate: self, queue: queue)
       if let limit = request.timeouts.total {
         queue.asyncAfter(deadline: .now() + limit.dispatchSeconds) { [weak self] in
           guard let self, !self.isOpen else { return }
@@ -267,6 +265,18 @@
     ) {
       completionHandler(nil)
       if task === self.task, !isOpen { receiveOtherResponse(response) }
+    }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+      completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+      guard task === self.task, let trust = settings.trust, let host = HostSpelling.host(of: currentRequest.url) else {
+        return completionHandler(.cancelAuthenticationChallenge, nil)
+      }
+      let (disposition, credential, failure) = trust.respond(to: challenge, host: host)
+      completionHandler(disposition, credential)
+      if let failure { finish(.failure(failure.about(request))) }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError cause: (any Error)?) {

@@ -19,6 +19,8 @@ public struct WebSocketOptions: Sendable, Hashable {
   /// zlib at run time (`CurlTransport.Capabilities.gzip`). Without zlib, and with `URLSessionTransport`, the client
   /// does not offer compression.
   public var compression: Bool
+  /// The time that the server has for its close frame; shorter in tests.
+  var closeTimeout: Duration = .seconds(5)
 
   /// The codes with which the server ends the messages without an error; by default 1000 and a close without a code.
   ///

@@ -16,8 +16,6 @@ struct WebSocketProtocol {
     case unresponsive
   }
 
-  /// The time in nanoseconds that the server has for its close frame.
-  static let closePatience: UInt64 = 5_000_000_000
   /// The number of unsent bytes above which only the latest ping receives a pong (§5.5.3).
   private static let pongLimit = 1 << 16
   /// The minimum size of a message that is worth compressing.
@@ -30,6 +28,7 @@ struct WebSocketProtocol {
   private let options: WebSocketOptions
   private let pingInterval: UInt64
   private let pongTimeout: UInt64
+  private let closeTimeout: UInt64
   private let compressor: (any WebSocketCompressor)?
   private var state = State.open
   private var random = SystemRandomNumberGenerator()
@@ -54,6 +53,7 @@ struct WebSocketProtocol {
   init(_ options: WebSocketOptions, compressor: (any WebSocketCompressor)? = nil, at now: UInt64) {
     (self.options, self.compressor, lastInput) = (options, compressor, now)
     (pingInterval, pongTimeout) = (Deadline.span(options.pingInterval), Deadline.span(options.pongTimeout))
+    closeTimeout = Deadline.span(options.closeTimeout)
   }
 
   /// Whether messages can be sent.
@@ -120,7 +120,7 @@ struct WebSocketProtocol {
   var deadline: UInt64 {
     switch state {
     case .closed: Deadline.never
-    case .closing: Deadline.after(Self.closePatience, from: closeSentAt)
+    case .closing: Deadline.after(closeTimeout, from: closeSentAt)
     case .open:
       pingSentAt.map { Deadline.after(pongTimeout, from: $0) }
         ?? Deadline.after(pingInterval, from: lastInput)

@@ -30,26 +30,16 @@ extension URL {
   /// - Throws: `NetworkError` of kind `invalidRequest` if the path contains `..`, a query, a fragment or a line break.
   func appending(safePath path: String) throws -> URL {
     guard !path.isEmpty else { return self }
-    var base = absoluteString
-    // Compares bytes, because every call runs this code.
-    if let hash = base.utf8.firstIndex(of: UInt8(ascii: "#")) { base = String(base[..<hash]) }
-    var query = ""
-    if let mark = base.utf8.firstIndex(of: UInt8(ascii: "?")) {
-      query = String(base[mark...])
-      base = String(base[..<mark])
-    }
-    while base.utf8.last == UInt8(ascii: "/") { base.removeLast() }
     var encoded = path
     if !URLPath.isPlain(path) {
       try URLPath.check(path)
       encoded = PercentEncoding.encode(
         URLPath.withoutDots(path), keeping: PercentEncoding.path, keepingEscapes: true)
     }
-    encoded = String(Substring(encoded.utf8.drop { $0 == UInt8(ascii: "/") }))
-    guard let url = URL(string: base + "/" + encoded + query) else {
+    let text = URLStem(self).text(joining: encoded)
+    guard let url = URL(string: text) else {
       throw NetworkError(
-        kind: .invalidRequest,
-        reason: "invalid URL \("\(base)/\(encoded)\(query)".debugDescription); check its percent-encoding")
+        kind: .invalidRequest, reason: "invalid URL \(text.debugDescription); check its percent-encoding")
     }
     return url
   }

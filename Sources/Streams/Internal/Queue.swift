@@ -44,10 +44,13 @@ struct Queue<Element> {
   /// The newest element.
   @inlinable var last: Element? { count > 0 ? ring[(head &+ count &- 1) & (ring.count &- 1)] : nil }
 
-  /// All elements, oldest first.
-  @inlinable var elements: [Element] {
-    (0..<count).compactMap { ring[(head &+ $0) & (ring.count &- 1)] }
-  }
+  /// The element after `offset` older ones; `nil` beyond the newest.
+  @inlinable
+  subscript(offset: Int) -> Element? { offset < count ? ring[(head &+ offset) & (ring.count &- 1)] : nil }
+
+  /// Returns the newest `length` elements, oldest first.
+  @inlinable
+  func last(_ length: Int) -> [Element] { (count &- length..<count).compactMap { self[$0] } }
 
   @inlinable
   mutating func grow() {

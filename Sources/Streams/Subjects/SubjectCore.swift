@@ -1,38 +1,31 @@
 import Synchronization
 
-/// The implementation of the subjects: the accepted events, the observers, and the choice of the delivering thread.
+/// The implementation of the subjects: one queue of elements, the observers, and the choice of the delivering thread.
 ///
-/// One lock orders all events: an accepted element enters the buffer and receives a number. One thread at a time sends,
-/// outside the lock; events accepted meanwhile wait for that thread in `queued`. A new listener receives the buffer as
-/// it was at its subscription, then, on its own thread, all events accepted until it has caught up. From then on it is
-/// live, and the sender delivers the events with later numbers to it (contract, law 25).
+/// One lock orders all events: an accepted element receives a number and enters the queue. One thread at a time sends,
+/// outside the lock, and takes the next elements from the queue. A new listener reads the queue, on its own thread, from
+/// the buffer as it was at its subscription to the end. From then on it is live, and the sender delivers the elements
+/// with later numbers to it (contract, law 25).
 @usableFromInline
 final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only the sending thread uses `audience`
   @usableFromInline
   struct State {
-    @usableFromInline var buffer = Queue<Element>()
+    @usableFromInline var queue: SubjectQueue<Element>
     @usableFromInline var roster = Roster<Listener>()
-    // The number of listeners in the roster that are still replaying the buffer.
-    @usableFromInline var replaying = 0
-    // The events accepted while a thread is sending.
-    @usableFromInline var queued = Queue<Event<Element>>()
-    // The number of the last accepted event.
-    @usableFromInline var accepted = 0
     // The accepted terminal event; the roster records it when it is sent.
     @usableFromInline var end: (any Error)??
 
-    @inlinable init() {}
+    @inlinable init(_ queue: SubjectQueue<Element>) { self.queue = queue }
   }
 
-  /// An observer, and the events that wait while it replays the buffer.
+  /// An observer.
   @usableFromInline
-  final class Listener: @unchecked Sendable {  // safe: `waiting` is used only under the lock of the core
+  final class Listener: Sendable {
     @usableFromInline let subscription: Subscription
     @usableFromInline let next: Observable<Element>.Next
-    // The number of the last event that the sender must not deliver to this listener; `.max` during the replay. Written
-    // under the lock of the core, read by the sender.
+    // The number of the last element that the sender must not deliver to this listener; `.max` during the replay.
+    // Written under the lock of the core, read by the sender.
     @usableFromInline let covered: Atomic<Int>
-    @usableFromInline var waiting: [Event<Element>] = []
 
     @inlinable
     init(_ subscription: Subscription, _ next: @escaping Observable<Element>.Next, covered: Int) {
@@ -46,11 +39,11 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
       if covered.load(ordering: .acquiring) < number { subscription.deliverIfActive(element, to: next) }
     }
 
-    func deliver(_ event: Event<Element>) {
-      switch event {
-      case .next(let element): subscription.deliverIfActive(element, to: next)
-      case .error(let error): subscription.finish(error)
-      case .completed: subscription.finish(nil)
+    @inlinable
+    func replay(_ elements: [Element]) {
+      for element in elements {
+        if subscription.isStopped { return }
+        subscription.deliver(element, to: next)
       }
     }
   }
@@ -74,8 +67,8 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
     case runQueued
   }
 
-  // Guards the state and the `waiting` of the listeners; events are sent outside the lock.
-  @usableFromInline let state = Locked(State())
+  // Guards the state; events are sent outside the lock.
+  @usableFromInline let state: Locked<State>
   // The number of events being sent or queued, plus removals meanwhile; the thread that increments it from 0 is the
   // sender. If there is a buffer, it is incremented only under the lock.
   @usableFromInline let pending = Atomic<Int>(0)
@@ -91,16 +84,14 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
   init(_ elements: [Element] = [], capacity: Int, replaysAfterEnd: Bool = false) {
     self.capacity = capacity
     self.replaysAfterEnd = replaysAfterEnd
-    state.withLock { state in
-      for element in elements { state.buffer.append(element) }
-    }
+    state = Locked(State(SubjectQueue(elements, capacity: capacity)))
   }
 
   var hasObservers: Bool { state.withLock { !$0.roster.members.isEmpty } }
 
-  /// The last accepted element, the number of the last event, and the terminal event, if there is one.
+  /// The last accepted element, its number, and the terminal event, if there is one.
   var latest: (element: Element?, number: Int, end: (any Error)??) {
-    state.withLock { ($0.buffer.last, $0.accepted, $0.end) }
+    state.withLock { ($0.queue.elements.last, $0.queue.accepted, $0.end) }
   }
 
   @inlinable
@@ -125,20 +116,16 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
     leave()
   }
 
-  /// Accepts `element` if the last event has the number `number`; `nil` accepts it unconditionally.
+  /// Accepts `element` if the last element has the number `number`; `nil` accepts it unconditionally.
   @inlinable
   func accept(_ element: Element, after number: Int?) -> Bool {
     let (isAccepted, turn, accepted, dropped) = state.withLock { state -> (Bool, Turn, Int, Element?) in
-      if let number, number != state.accepted { return (false, .nothing, 0, nil) }
+      if let number, number != state.queue.accepted { return (false, .nothing, 0, nil) }
       guard state.end == nil else { return (true, .nothing, 0, nil) }
-      var dropped: Element?
-      if state.buffer.count < capacity {
-        state.buffer.append(element)
-      } else if capacity > 0 {
-        dropped = state.buffer.rotate(element)
-      }
-      let turn = enter(&state, .next(element))
-      return (true, turn, state.accepted, dropped)
+      let dropped = state.queue.append(element)
+      let turn = enter()
+      if turn == .send { state.queue.sent = state.queue.accepted }
+      return (true, turn, state.queue.accepted, dropped)
     }
     withExtendedLifetime(dropped) {}  // released outside the lock
     switch turn {
@@ -157,7 +144,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
     let turn = state.withLock { state -> Turn in
       guard state.end == nil else { return .nothing }
       state.end = .some(error)
-      return enter(&state, error.map { .error($0) } ?? .completed)
+      return enter()
     }
     switch turn {
     case .nothing: break
@@ -168,25 +155,15 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
     }
   }
 
-  /// Numbers `event`, passes it to replaying listeners, and queues it if a thread is sending.
+  /// Makes the caller the sender if no thread is sending. Called under the lock.
   @inlinable @inline(__always)
-  func enter(_ state: inout State, _ event: Event<Element>) -> Turn {
-    state.accepted += 1
-    if state.replaying > 0 { Self.leaveToReplaying(&state, event) }
+  func enter() -> Turn {
     // Only the holder of the lock changes `pending` from 0.
     if capacity > 0, pending.load(ordering: .acquiring) == 0 {
       pending.store(1, ordering: .relaxed)
       return .send
     }
-    state.queued.append(event)
     return pending.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue == 0 ? .runQueued : .nothing
-  }
-
-  @usableFromInline
-  static func leaveToReplaying(_ state: inout State, _ event: Event<Element>) {
-    for member in state.roster.members where member.value.covered.load(ordering: .relaxed) == .max {
-      member.value.waiting.append(event)
-    }
   }
 
   /// Copies the audience from the roster; called by the sender.
@@ -227,16 +204,12 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
   @usableFromInline
   func runQueued() {
     repeat {
-      let (event, number) = state.withLock { state in
-        let number = state.accepted - state.queued.count + 1
-        return (state.queued.popFirst(), number)
-      }
+      let (next, end) = state.withLock { ($0.queue.takeNext(), $0.end) }
       if isStale.load(ordering: .acquiring) { refresh() }
-      switch event {
-      case .next(let element): send(element, number)
-      case .error(let error): end(error)
-      case .completed: end(nil)
-      case nil: break  // an observer was removed
+      if let next {
+        send(next.element, next.number)
+      } else if let end {
+        self.end(end)
       }
     } while pending.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue != 0
   }
@@ -250,45 +223,40 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
   func add(_ subscription: Subscription, _ next: @escaping Observable<Element>.Next) {
     // Without a buffer there is nothing to replay, and queued events are still to be delivered.
     let listener = Listener(subscription, next, covered: capacity > 0 ? .max : 0)
-    let (id, elements, end) = state.withLock { state -> (UInt64?, [Element], (any Error)??) in
+    let (id, unread, end) = state.withLock { state -> (UInt64?, [Element], (any Error)??) in
       if let end = capacity > 0 ? state.end : state.roster.ended {
-        return (nil, replaysAfterEnd ? state.buffer.elements : [], .some(end))
+        return (nil, replaysAfterEnd ? state.queue.stored : [], .some(end))
       }
       isStale.store(true, ordering: .releasing)
-      if capacity > 0 { state.replaying += 1 }
-      return (state.roster.join(listener), state.buffer.elements, nil)
+      return (state.roster.join(listener), capacity > 0 ? state.queue.read(ObjectIdentifier(listener)) : [], nil)
     }
     if let id {
       subscription.own(Departure(self) { unsafeDowncast($0, to: SubjectCore<Element>.self).remove(id) })
     }
-    for element in elements {
-      if subscription.isStopped { return }
-      subscription.deliver(element, to: next)
+    if let end {
+      listener.replay(unread)
+      subscription.finish(end)
+    } else if capacity > 0 {
+      replay(unread, to: listener)
     }
-    if let end { return subscription.finish(end) }
-    if capacity > 0 { catchUp(listener) }
   }
 
-  /// Delivers the events accepted during the replay. When none are left, the listener is live.
+  /// Delivers `unread` and the elements accepted meanwhile. When none are left, the listener is live or terminates.
   @usableFromInline
-  func catchUp(_ listener: Listener) {
-    while !listener.subscription.isStopped {
-      let batch = state.withLock { state in
-        let batch = listener.waiting
-        listener.waiting = []
-        if batch.isEmpty { goLive(listener, &state) }
-        return batch
+  func replay(_ unread: [Element], to listener: Listener) {
+    var unread = unread
+    repeat {
+      listener.replay(unread)
+      let (more, dropped, end) = state.withLock { state -> ([Element], [Element], (any Error)??) in
+        let more = listener.subscription.isStopped ? [] : state.queue.read(ObjectIdentifier(listener))
+        guard more.isEmpty else { return (more, state.queue.trim(), nil) }
+        listener.covered.store(state.queue.accepted, ordering: .releasing)
+        return ([], state.queue.leave(ObjectIdentifier(listener)), state.end)
       }
-      if batch.isEmpty { return }
-      for event in batch { listener.deliver(event) }
-    }
-  }
-
-  @usableFromInline
-  func goLive(_ listener: Listener, _ state: inout State) {
-    guard listener.covered.load(ordering: .relaxed) == .max else { return }
-    listener.covered.store(state.accepted, ordering: .releasing)
-    state.replaying -= 1
+      withExtendedLifetime(dropped) {}  // released outside the lock
+      if let end { listener.subscription.finish(end) }
+      unread = more
+    } while !unread.isEmpty
   }
 
   @inlinable
@@ -299,7 +267,6 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
       let former = isSender ? audience.take() : nil
       isStale.store(true, ordering: .releasing)
       let listener = state.roster.leave(id)
-      if let listener { goLive(listener, &state) }
       // No event can have been queued meanwhile, because that requires the lock. Otherwise the removal would have to
       // send it.
       if isSender { pending.store(0, ordering: .releasing) }

@@ -1,3 +1,4 @@
+import LoopbackServer
 import XCTest
 
 final class DownloadTests: XCTestCase {
@@ -15,7 +16,7 @@ final class DownloadTests: XCTestCase {
   func test_interruptedDownload_resumesInTheNextRun() throws {
     let server = try PlayServer()
     let terminal = try Terminal()
-    let first = try DemoProcess(["download", "\(server.url)/file", "-o", file.path], terminal: terminal)
+    let first = try DemoProcess(["download", "\(server.url)/file?ms=15", "-o", file.path], terminal: terminal)
     let shown = terminal.text { $0.contains(#/[1-6]\.\d MB of/#) }
     first.interrupt()
     let rest = terminal.text()
@@ -23,7 +24,7 @@ final class DownloadTests: XCTestCase {
     XCTAssertTrue(rest.contains("run the same command to resume"), shown + rest)
     XCTAssertFalse(FileManager.default.fileExists(atPath: file.path))
 
-    let second = try DemoProcess.run("download", "--json", "\(server.url)/file?ms=1", "-o", file.path)
+    let second = try DemoProcess.run("download", "--json", "\(server.url)/file?ms=0", "-o", file.path)
     XCTAssertEqual(second.code, 0, second.errors)
     let line = try object(second.lines.first)
     XCTAssertEqual(line["bytes"] as? Int, 8 << 20)
@@ -77,10 +78,22 @@ final class DownloadTests: XCTestCase {
     XCTAssertEqual(other.code, 1, "the name of the file is given")
   }
 
+  func test_namesFromTheServer_areNotUsed() throws {
+    let server = try TestServer { request in
+      request.path == "/a"
+        ? .redirect(to: "/..%2f..%2fb")
+        : .text("ok").header("Content-Disposition", "attachment; filename=\"../../c\"")
+    }
+    let result = try DemoProcess.run("download", server.url("/a").absoluteString, "-o", folder.path)
+    XCTAssertEqual(result.code, 0, result.errors)
+    XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), ["a"])
+  }
+
   func test_wrongDigest_failsAndLeavesNoFile() throws {
-    let server = try PlayServer()
+    let server = try TestServer { _ in .text("ok") }
     let digest = String(repeating: "0", count: 64)
-    let result = try DemoProcess.run("download", "\(server.url)/file?ms=0", "-o", file.path, "--sha256", digest)
+    let result = try DemoProcess.run(
+      "download", server.url("/file").absoluteString, "-o", file.path, "--sha256", digest)
     XCTAssertEqual(result.code, 1)
     XCTAssertTrue(result.errors.contains("SHA-256"), result.errors)
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), [])

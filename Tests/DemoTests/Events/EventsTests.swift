@@ -3,7 +3,7 @@ import XCTest
 final class EventsTests: XCTestCase {
   func test_events_resumeAfterTheLastOne_whenTheConnectionEnds() throws {
     let server = try PlayServer()
-    let result = try DemoProcess.run("events", "-n", "6", "--json", "\(server.url)/events")
+    let result = try DemoProcess.run("events", "-n", "6", "--json", "\(server.url)/events?ms=1")
     XCTAssertEqual(result.code, 0, result.errors)
     XCTAssertEqual(try result.lines.map { try object($0)["id"] as? String }, ["1", "2", "3", "4", "5", "6"])
     XCTAssertEqual(try object(result.lines[0])["event"] as? String, "like")

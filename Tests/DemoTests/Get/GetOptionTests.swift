@@ -85,10 +85,35 @@ final class GetOptionTests: XCTestCase {
     XCTAssertEqual(result.output, Data(bytes))
     let failed = try DemoProcess.run("get", "--raw", url(server, "/none"))
     XCTAssertEqual(failed.code, 1)
-    XCTAssertEqual(failed.output, Data())
+    XCTAssertEqual(String(decoding: failed.output, as: UTF8.self), "no route for GET /none")
     XCTAssertTrue(failed.errors.contains("404"), failed.errors)
     let binary = try DemoProcess.run("get", url(server, "/bytes"))
     XCTAssertEqual(try object(binary.lines.first)["base64"] as? String, Data(bytes).base64EncodedString())
+  }
+
+  func test_bodyOfAFailure_isShownBesideTheError() throws {
+    let server = try serve { routes in
+      routes.on("GET", "/taken") { _ in .json(#"{ "message": "taken" }"#, status: 422) }
+      routes.on("GET", "/down") { _ in .text("down\n", status: 503) }
+      routes.on("GET", "/empty") { _ in .status(500) }
+    }
+    let taken = try object(DemoProcess.run("get", url(server, "/taken")).lines.first)
+    XCTAssertEqual(taken["body"] as? [String: String], ["message": "taken"])
+    XCTAssertEqual((taken["error"] as? [String: Any])?["code"] as? Int, 422)
+    XCTAssertEqual(try object(DemoProcess.run("get", url(server, "/down")).lines.first)["body"] as? String, "down\n")
+    XCTAssertNil(try object(DemoProcess.run("get", url(server, "/empty")).lines.first)["body"])
+    let pages = try DemoProcess.run("pages", url(server, "/taken"))
+    XCTAssertTrue(pages.errors.contains(#"{"message":"taken"}"#), pages.errors)
+    let line = try object(DemoProcess.run("pages", "--json", url(server, "/taken")).lines.first)
+    XCTAssertEqual(line["body"] as? [String: String], ["message": "taken"])
+  }
+
+  func test_urlWithoutAScheme_isAnHTTPURL() throws {
+    let server = try serve { routes in routes.on("GET", "/x") { .json("\"\($0.query("at") ?? "")\"") } }
+    for host in ["127.0.0.1", "localhost"] {
+      let result = try DemoProcess.run("get", "\(host):\(server.port)/x?at=http://y")
+      XCTAssertEqual(try object(result.lines.first)["body"] as? String, "http://y", result.errors)
+    }
   }
 
   func test_envelope_isUnwrapped_orItsMessageIsTheError() throws {

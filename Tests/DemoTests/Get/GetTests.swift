@@ -37,7 +37,7 @@ final class GetTests: XCTestCase {
       XCTAssertEqual(try object(get.line())["body"] as? Int, number)
     }
     get.write("")
-    get.write("no-url")
+    get.write("http:///no-host")
     XCTAssertEqual((try object(get.line())["error"] as? [String: Any])?["kind"] as? String, "invalidRequest")
     try get.endInput()
     XCTAssertEqual(get.finish().code, 1)
@@ -97,7 +97,8 @@ final class GetTests: XCTestCase {
   func test_badUsage_printsOneLineWithTheValue_andExitsWith2() throws {
     let file = "/no/such/file"
     for (arguments, named) in [
-      (["example.com/x"], "\"example.com/x\""), (["ftp://h/x"], "ftp"), (["http:///x"], "\"http:///x\""),
+      (["two words"], "\"two words\""), ([""], "\"\""), (["example.com:x/"], "\"example.com:x/\""),
+      (["ftp://h/x"], "ftp"), (["http:///x"], "\"http:///x\""),
       (["--bogus", "http://h"], "--bogus"), (["-Q", "http://h"], "-Q"), (["-H", "NoColon", "http://h"], "\"NoColon\""),
       (["-H", ": x", "http://h"], "\": x\""), (["-H", "A: b\r\nC: d", "http://h"], "\"A: b\\r\\nC: d\""),
       (["-X", "GET /", "http://h"], "\"GET /\""), (["--data-file", file, "http://h"], file),

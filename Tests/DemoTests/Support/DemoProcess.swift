@@ -10,6 +10,8 @@ final class DemoProcess {
   private let errors = Pipe()
   private var buffer = Data()
   private let watchdog: DispatchWorkItem
+  // `waitUntilExit` polls every 50 ms on Linux.
+  private let exit = DispatchGroup()
 
   /// Starts `Demo` with `arguments`. It is killed after 20 s, so that a test fails instead of hanging.
   ///
@@ -36,7 +38,12 @@ final class DemoProcess {
     ) { $1 }
     let process = process
     watchdog = DispatchWorkItem { [process = UncheckedBox(process)] in process.value.terminate() }
-    try process.run()
+    exit.enter()
+    process.terminationHandler = { [exit] _ in exit.leave() }
+    do { try process.run() } catch {
+      exit.leave()
+      throw error
+    }
     // Only the program may have it open, so that reading ends when the program exits.
     try terminal?.program.close()
     DispatchQueue.global().asyncAfter(deadline: .now() + 20, execute: watchdog)
@@ -85,7 +92,7 @@ final class DemoProcess {
 
   /// Waits for the exit and returns the exit code.
   func wait() -> Int32 {
-    process.waitUntilExit()
+    exit.wait()
     watchdog.cancel()
     return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
   }

@@ -13,6 +13,17 @@ final class CommandTests: XCTestCase {
     }
   }
 
+  func test_helpBeforeACommand_isTheHelpOfTheCommand() throws {
+    for command in Self.commands + ["serve"] {
+      let help = try DemoProcess.run(command, "--help").lines
+      XCTAssertEqual(try DemoProcess.run("help", command).lines, help)
+      XCTAssertEqual(try DemoProcess.run("--help", command).lines, help)
+    }
+    let other = try DemoProcess.run("help", "fetch")
+    XCTAssertEqual(other.code, 2)
+    XCTAssertTrue(other.errors.contains("\"fetch\""), other.errors)
+  }
+
   func test_curl_printsTheCommandAndSendsNothing() throws {
     for command in Self.commands {
       // No server listens on this port.

@@ -339,10 +339,12 @@ import XCTest
       }
       addTeardownBlock { server.stop() }
       let listener = Listener { _ in .pause }
-      let control = connect(transport, server, listener)
+      var options = WebSocketOptions()
+      options.closeTimeout = .seconds(0.1)
+      let control = connect(transport, server, listener, options)
       until { listener.count.value == 1 }
       control.close(.normal, reason: "")
-      until(2 * Double(WebSocketProtocol.closePatience) / 1e9) { listener.end.value != nil }
+      until { listener.end.value != nil }
       XCTAssertEqual(listener.close?.code, .abnormal)
     }
 

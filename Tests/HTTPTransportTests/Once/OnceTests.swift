@@ -15,7 +15,7 @@
   /// NETLAYER_ONCE_HTTP the only version of HTTP (1.1 or 2), and NETLAYER_ONCE_SEED repeats a run.
   final class OnceTests: XCTestCase {
     private static let environment = ProcessInfo.processInfo.environment
-    private let count = environment["NETLAYER_ONCE"].flatMap { Int($0) } ?? 6000
+    private let count = environment["NETLAYER_ONCE"].flatMap { Int($0) } ?? 3000
     private let seed = environment["NETLAYER_ONCE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
     /// The number of calls per transport. Every second transport is shut down with calls in flight.
     private let roundSize = 1000

@@ -90,10 +90,10 @@ extension TransportSuite {
   }
 
   func test_aSilentBodySourceFailsItsRequestAtTheChunkTimeout() throws {
-    let unlimited = Request.Timeouts(connect: .seconds(30), idle: .seconds(0.2), total: nil)
+    let unlimited = Request.Timeouts(connect: .seconds(30), idle: .seconds(0.1), total: nil)
     let waiting = WaitingChunks(self)
     var sequence = Request.BodyStream(once: waiting.chunks)
-    sequence.chunkTimeout = .seconds(0.5)
+    sequence.chunkTimeout = .seconds(0.25)
     let error = try failure(request(.put, "/echo", body: .stream(sequence), timeouts: unlimited), .timeout)
     XCTAssert(error.reason.contains("BodyStream.chunkTimeout"), error.reason)
     wait(for: [waiting.awaited, waiting.cancelled], timeout: 20)
@@ -106,7 +106,7 @@ extension TransportSuite {
         return nil
       }
     })
-    reader.chunkTimeout = .seconds(0.2)
+    reader.chunkTimeout = .seconds(0.15)
     let second = try failure(request(.put, "/echo", body: .stream(reader), timeouts: unlimited), .timeout)
     XCTAssert(second.reason.contains("BodyStream.chunkTimeout"), second.reason)
     try assertStillServes()

@@ -57,7 +57,7 @@ extension TransportSuite {
 
   func test_aMissingResponseReachesTheIdleLimit() throws {
     let error = try failure(
-      request(.get, "/never", timeouts: .init(connect: .seconds(1), idle: .seconds(0.25), total: .seconds(30))),
+      request(.get, "/never", timeouts: .init(connect: .seconds(0.25), idle: .seconds(0.1), total: .seconds(30))),
       .timeout)
     XCTAssert(error.reason.contains("Timeouts.idle"), error.reason)
   }
@@ -74,15 +74,15 @@ extension TransportSuite {
   }
 
   func test_queueingForAConnectionDoesNotCountAsConnecting() throws {
-    let limits = Request.Timeouts(connect: .seconds(0.5), idle: .seconds(30), total: .seconds(60))
+    let limits = Request.Timeouts(connect: .seconds(0.25), idle: .seconds(30), total: .seconds(60))
     let pendingCalls = (0..<12).map { _ in PendingCall(self) }
-    for pending in pendingCalls { _ = pending.send(request(.get, "/delay/600", timeouts: limits), on: transport) }
+    for pending in pendingCalls { _ = pending.send(request(.get, "/delay/300", timeouts: limits), on: transport) }
     for pending in pendingCalls { XCTAssertEqual(try pending.outcome().get().status, 200) }
   }
 
   func test_aSteadyBodyDoesNotReachTheIdleLimit() throws {
     let reply = try response(
-      request(.get, "/drip/2", timeouts: .init(connect: .seconds(30), idle: .seconds(1.5), total: .seconds(60))))
+      request(.get, "/drip/2", timeouts: .init(connect: .seconds(30), idle: .seconds(0.6), total: .seconds(60))))
     XCTAssertEqual(reply.body.count, 400)
   }
 

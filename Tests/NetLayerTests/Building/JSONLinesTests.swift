@@ -79,7 +79,7 @@ final class JSONLinesTests: XCTestCase {
       return Task { _ = try await network.fetch(.post("/", lines: JSONLines(once: endless))) }
     }()
     var (last, unchanged) = (0, 0)
-    while unchanged < 40 {
+    while unchanged < 20 {
       try await Task.sleep(for: .milliseconds(5))
       unchanged = pulled.value == last && last > 0 ? unchanged + 1 : 0
       last = pulled.value

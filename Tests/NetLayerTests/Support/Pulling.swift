@@ -13,7 +13,7 @@ extension TestServer {
   /// Waits until the server has sent nothing for a while, because its client has stopped reading.
   func standsStill() async throws {
     var (last, unchanged) = (-1, 0)
-    while unchanged < 20 {
+    while unchanged < 10 {
       try await Task.sleep(for: .milliseconds(5))
       unchanged = sentByteCount == last ? unchanged + 1 : 0
       last = sentByteCount

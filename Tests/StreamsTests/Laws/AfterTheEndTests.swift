@@ -143,7 +143,7 @@ final class AfterTheEndTests: StreamsTestCase {
     let outer = Held<PublishSubject<Int>>()
     let subscription = SerialDisposable()
     let failures = failures(
-      inRounds: 20_000,
+      inRounds: 7000,
       prepare: {
         let subject = PublishSubject<Int>()
         outer.value = subject

@@ -7,7 +7,8 @@ import XCTest
 @testable import Streams
 
 /// The places at which one thread hands work over to another: two threads meet there again and again, and no work may be
-/// lost, doubled or run at the same time. The mutants of these places lose work about once in a thousand rounds.
+/// lost, doubled or run at the same time. The mutants of these places lose work about once in a thousand rounds, so
+/// `.ci/full` and `Tests/Mutation/run` triple the rounds (`NETLAYER_ROUNDS`).
 final class HandOverTests: StreamsTestCase {
   /// The events of one subscription, and whether two of them overlapped.
   private final class Counter: Sendable {
@@ -52,7 +53,7 @@ final class HandOverTests: StreamsTestCase {
   func test_law02_drain() {
     let round = Round<AnyObserver<Int>>()
     let failures = failures(
-      inRounds: 15_000,
+      inRounds: 5000,
       prepare: {
         let observer = Held<AnyObserver<Int>>()
         let counter = Counter()
@@ -81,7 +82,7 @@ final class HandOverTests: StreamsTestCase {
     }
     let steps = Held<Steps>()
     let failures = failures(
-      inRounds: 4000, prepare: { steps.value = Steps() },
+      inRounds: 1500, prepare: { steps.value = Steps() },
       { steps.value.map { steps in for _ in 0..<200 { steps.bounce() } } },
       { steps.value.map { steps in for _ in 0..<200 { steps.bounce() } } },
       check: { steps.value?.count.load(ordering: .relaxed) == 400 })
@@ -95,7 +96,7 @@ final class HandOverTests: StreamsTestCase {
       let before = makeSubject() is BehaviorSubject<Int> ? 1 : 0
       let round = Round<any SubjectType<Int>>()
       let failures = failures(
-        inRounds: 10_000,
+        inRounds: 3500,
         prepare: {
           let subject = makeSubject()
           round.begin(subject, subject.asObservable())
@@ -117,7 +118,7 @@ final class HandOverTests: StreamsTestCase {
       let late = Locked<[Int]>([])
       let subscriptions = (SerialDisposable(), SerialDisposable())
       let failures = failures(
-        inRounds: 10_000,
+        inRounds: 3500,
         prepare: {
           let new = makeSubject()
           early.withLock { $0.removeAll(keepingCapacity: true) }
@@ -150,7 +151,7 @@ final class HandOverTests: StreamsTestCase {
     let round = Round<PublishSubject<Int>>()
     let leaving = SerialDisposable()
     let failures = failures(
-      inRounds: 15_000,
+      inRounds: 5000,
       prepare: {
         let subject = PublishSubject<Int>()
         leaving.disposable = subject.subscribe()
@@ -171,7 +172,7 @@ final class HandOverTests: StreamsTestCase {
     for limit in [1, 2, 3] {
       let round = Round<Subjects>()
       let failures = failures(
-        inRounds: 10_000,
+        inRounds: 3500,
         prepare: {
           let (outer, inner) = (PublishSubject<Observable<Int>>(), PublishSubject<Int>())
           round.begin((outer, inner), outer.merge(maxConcurrent: limit == 3 ? .max : limit))
@@ -214,7 +215,7 @@ final class HandOverTests: StreamsTestCase {
   }
 
   func test_law30_loopOverAPausingSource() async throws {
-    let count = 100_000
+    let count = 30_000 * roundFactor
     let last = try await withTimeLimit(.seconds(20)) {
       var last = 0
       for try await number in Producer().elements(count).values {

@@ -1,3 +1,4 @@
+import Races
 import Streams
 import StreamsTesting
 import XCTest
@@ -68,7 +69,7 @@ final class ThreadsTests: StreamsTestCase {
 
   func test_law02_eventsOfEightThreadsNeitherGetLostNorOverlap() {
     for pipeline in Self.pipelines() {
-      for _ in 0..<40 {
+      for _ in 0..<(15 * roundFactor) {
         let (stream, send, end) = pipeline.make()
         let referee = Referee<Int>()
         let subscription = referee.watch(stream)
@@ -87,7 +88,7 @@ final class ThreadsTests: StreamsTestCase {
 
   func test_law04_disposeRacingWithEightThreadsStopsEverything() {
     for pipeline in Self.pipelines() {
-      for _ in 0..<40 {
+      for _ in 0..<(15 * roundFactor) {
         let (stream, send, end) = pipeline.make()
         let referee = Referee<Int>()
         let subscription = referee.watch(stream)

@@ -140,7 +140,7 @@ final class ObserveOnTests: OperatorTestCase {
       // Created here, so that it is released here.
       let source = PublishSubject<Int>()
       let subscription = source.observeOn(ManualScheduler()).subscribe()
-      for number in 0..<2_000_000 { source.onNext(number) }
+      for number in 0..<500_000 { source.onNext(number) }
       subscription.dispose()
       done.signal()
     }

@@ -21,6 +21,25 @@ final class ReplaySubjectTests: StreamsTestCase {
     XCTAssertEqual(try subject.toBlocking().toArray(), Array(1...1000))
   }
 
+  func test_elementsOfAReplay_areReleasedAfterIt() {
+    final class Item: Sendable {}
+    final class Weak: @unchecked Sendable {  // only this thread uses it
+      weak var item: Item?
+
+      init(_ item: Item) { self.item = item }
+    }
+    let subject = ReplaySubject<Item>.create(bufferSize: 1)
+    subject.onNext(Item())
+    let items = Log<Weak>()
+    let subscription = subject.subscribe(onNext: { item in
+      items.add(Weak(item))
+      if items.all.count < 5 { subject.onNext(Item()) }
+    })
+    XCTAssertEqual(items.all.count, 5)
+    XCTAssertEqual(items.all.filter { $0.item != nil }.count, 1)
+    subscription.dispose()
+  }
+
   func test_replaySubjectWithoutBufferIsAPublishSubject() {
     let subject = ReplaySubject<Int>.create(bufferSize: 0)
     subject.onNext(1)
