@@ -37,8 +37,8 @@ struct QueryState<Value: Sendable, Change: Sendable>: Sendable {
     case more
     case begin(write: Int, Change)
     case end(write: Int, Outcome)
-    /// A load has succeeded; `nil` for an unchanged value.
-    case succeed(Int, Value?)
+    /// A load has succeeded. The value of an unchanged response differs only in its times.
+    case succeed(Int, Value, isNew: Bool)
     case fail(Int, NetworkError)
     /// Another user has signed in or out.
     case reset
@@ -138,10 +138,10 @@ struct QueryState<Value: Sendable, Change: Sendable>: Sendable {
       isForced = true
     case .end(let write, let outcome):
       end(write, outcome, &actions)
-    case .succeed(let id, let loaded):
+    case .succeed(let id, let loaded, let isNew):
       guard id == load else { break }
       load = nil
-      if let loaded { put(loaded) }
+      if isNew { put(loaded) } else { value = loaded }
       succeed()
     case .fail(let id, let error):
       guard id == load else { break }

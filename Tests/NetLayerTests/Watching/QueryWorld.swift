@@ -351,7 +351,7 @@ struct QueryWorld {
         keys[key].failed = false
         if keys[key].pending.isEmpty, kind != .more { keys[key].store(tokens) }
       }
-      send(key, .succeed(load, tokens == keys[key].machine.value ? nil : tokens))
+      send(key, .succeed(load, tokens, isNew: tokens != keys[key].machine.value))
     } else {
       if !isLate { keys[key].failed = true }
       send(key, .fail(load, NetworkError(kind: .connection, reason: "load \(load)")))
