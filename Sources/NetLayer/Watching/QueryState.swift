@@ -114,7 +114,8 @@ struct QueryState<Value: Sendable, Change: Sendable>: Sendable {
       if looksUp, edits.isEmpty { actions.append(begin(.stored)) } else { isDue = true }
     case .leave:
       watchers -= 1
-      if watchers == 0 { forget(keepingWrites: true, &actions) }
+      guard watchers == 0 else { break }
+      forget(keepingWrites: true, &actions)
     case .found(let id, let stored, let isFresh):
       guard id == load else { break }
       load = nil
@@ -122,9 +123,11 @@ struct QueryState<Value: Sendable, Change: Sendable>: Sendable {
       if stored == nil || !isFresh { isDue = true }
       if stored != nil { (isForced, isOutdated) = (true, isDue) }
     case .invalidate:
-      if watchers > 0 { expire() }
+      expire()
     case .refresh:
-      if watchers > 0, load == nil || kind == .more { expire() }
+      // The load of another page does not refresh the former ones.
+      let isRefreshing = load != nil && kind != .more
+      if !isRefreshing { expire() }
     case .more:
       guard watchers > 0 else { break }
       isMoreDue = true
@@ -176,11 +179,14 @@ struct QueryState<Value: Sendable, Change: Sendable>: Sendable {
   /// Cancels the load in flight, which becomes due again.
   private mutating func cancel(_ actions: inout [Action]) {
     load = nil
-    if kind == .more { isMoreDue = true } else { isDue = true }
+    isDue = isDue || kind != .more
+    isMoreDue = isMoreDue || kind == .more
     actions.append(.cancel)
   }
 
-  private mutating func expire() { (isDue, isForced, isOutdated) = (true, true, true) }
+  private mutating func expire() {
+    if watchers > 0 { (isDue, isForced, isOutdated) = (true, true, true) }
+  }
 
   private mutating func put(_ new: Value?) {
     value = new
@@ -189,7 +195,8 @@ struct QueryState<Value: Sendable, Change: Sendable>: Sendable {
 
   private mutating func succeed() {
     if failure != nil { version += 1 }
-    (failure, edits) = (nil, [])
+    failure = nil
+    edits = []
     isOutdated = isDue
     isForced = true
   }
@@ -209,8 +216,11 @@ struct QueryState<Value: Sendable, Change: Sendable>: Sendable {
     case .acknowledged where watchers > 0: break
     case .acknowledged, .rejected, .unknown: edits.remove(at: index)
     }
-    if case .rejected = outcome { return }
-    if watchers > 0 { expire() }
+    switch outcome {
+    case .rejected: break
+    case .acknowledged: expire()
+    case .unknown: expire()
+    }
   }
 
   private mutating func forget(keepingWrites: Bool, _ actions: inout [Action]) {

@@ -343,6 +343,19 @@ final class QueryEditTests: XCTestCase {
     XCTAssertEqual(app.reads, 2)
   }
 
+  func test_query_row_27_closedScreen_doesNotShowAValueFromBeforeAWrite() {
+    let app = WatchFixture(caches: true)
+    app.server.update { $0.headers = ["Cache-Control": "max-age=60"] }
+    let screen = app.watch()
+    app.advance(10)
+    screen.leave()
+    app.run(app.add(2))
+    app.advance(20)
+    let again = app.watch()
+    app.advance(20)
+    XCTAssertEqual(again.all, ["nil fetching", "[1, 2]"])
+  }
+
   func test_query_updating_usesTheResponseOfTheWrite_withoutARequest() {
     struct Replace: Endpoint {
       typealias Output = [Int]

@@ -41,6 +41,17 @@ final class QuerySharingTests: XCTestCase {
     app.checkEnd()
   }
 
+  func test_query_row_30_unreadableResponse_showsNothingOfTheFormerUser() {
+    let (app, authentication) = signedIn(Token(access: "a", account: "ada"))
+    let numbers = app.watch()
+    let json = app.watch(Call(.get, "/feed").as(JSON.self))
+    app.advance(10)
+    app.script("GET /feed", .json(#"["x"]"#))
+    authentication.set(Token(access: "b", account: "bob"))
+    app.advance(100)
+    XCTAssertEqual([numbers.last, json.last], ["nil parse", #"["x"]"#])
+  }
+
   func test_query_row_30_signOut_duringAWriteThatNobodyWatches_removesItsEdit() {
     let (app, authentication) = signedIn(Token(access: "a", account: "ada"))
     app.run(app.add(2, .json("{}", after: .milliseconds(50))))

@@ -42,6 +42,7 @@ struct QueryWorld {
     private var mark = 0
     /// The loads that the transport still runs, and those that were cancelled.
     var inFlight: Int?
+    var kind = Machine.Load.first
     var cancelled: Set<Int> = []
     /// The tokens of writes in flight, in the order of their calls.
     var pending: [Int] = []
@@ -58,7 +59,7 @@ struct QueryWorld {
     var failed = false
 
     mutating func removeStored() { (stored, removals) = (nil, removals + 1) }
-    mutating func beginLoad(_ load: Int) { (inFlight, mark) = (load, removals) }
+    mutating func beginLoad(_ load: Int, _ kind: Machine.Load) { (inFlight, self.kind, mark) = (load, kind, removals) }
     mutating func store(_ tokens: [Int]) { if mark == removals { stored = tokens } }
   }
 
@@ -172,6 +173,8 @@ struct QueryWorld {
     case ...84:
       note("\(now) refresh \(key)")
       keys[key].causes += 1
+      // Unless a load is in flight that may be too old, the next one shows everything.
+      if keys[key].inFlight == nil || keys[key].kind == .more { keys[key].hasSecret = false }
       send(key, .refresh)
     case ...88:
       note("\(now) more \(key)")
@@ -380,7 +383,7 @@ struct QueryWorld {
     keys[key].loads += 1
     if keys[key].inFlight != nil { fail("key \(key): two loads in flight") }
     if keys[key].watchers == 0 { fail("key \(key): a load without a watcher") }
-    keys[key].beginLoad(load)
+    keys[key].beginLoad(load, kind)
     if kind == .stored {
       // The cache looks the entry up first, and delivers it later.
       return schedule(after: random(0...3), .response(key: key, load: load, kind: kind, tokens: keys[key].stored))
