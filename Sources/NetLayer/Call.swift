@@ -13,6 +13,8 @@ public struct Call<Output: Sendable>: Endpoint {
   @usableFromInline var content: CallContent
   /// The `Accept` field of the result's type.
   public let accept: String?
+  /// The type that determines `reader`: an endpoint's type, or the type of the result.
+  let form: Any.Type
   @usableFromInline let reader: @Sendable (Response) throws -> Output
 
   /// Reads the result from `response`.
@@ -46,7 +48,21 @@ public struct Call<Output: Sendable>: Endpoint {
   /// The cache options of the call.
   public var caching: CacheOptions {
     get { content.caching }
-    set { content.caching = newValue }
+    set {
+      let tags = content.caching.tags
+      content.caching = newValue
+      content.caching.tags = tags
+    }
+  }
+  /// The tags of the data that the call returns.
+  public var tags: Set<CacheTag> {
+    get { content.caching.tags }
+    set { content.caching.tags = newValue }
+  }
+  /// The tags of the data that the call changes.
+  public var invalidates: Set<CacheTag> {
+    get { content.invalidates }
+    set { content.invalidates = newValue }
   }
   /// The time limit of one attempt; `nil` for the backend's `Timeouts.total`. A limit of zero or less, such as the rest
   /// of a deadline that has passed, is a limit of 1 ms.
@@ -75,7 +91,8 @@ public struct Call<Output: Sendable>: Endpoint {
 extension Call {
   /// Creates the call that `endpoint` describes.
   public init<E: Endpoint>(_ endpoint: E) where E.Output == Output {
-    self.init(content: CallContent(endpoint), accept: endpoint.accept) { try endpoint.read($0) }
+    let form = (endpoint as? any AnyCall)?.form ?? E.self
+    self.init(content: CallContent(endpoint), accept: endpoint.accept, form: form) { try endpoint.read($0) }
   }
 }
 
@@ -93,7 +110,9 @@ extension Call where Output == Response {
     self.init(CallContent(method, url, task: task, headers: headers, caching: caching))
   }
 
-  init(_ content: CallContent) { self.init(content: content, accept: nil) { try $0.settled() } }
+  init(_ content: CallContent) {
+    self.init(content: content, accept: nil, form: Response.self) { try $0.settled() }
+  }
 }
 
 /// The content of a call, whatever its result.
@@ -110,6 +129,7 @@ struct CallContent: Sendable {
   var task: HTTPTask
   var headers: HTTPHeaders
   var caching: CacheOptions
+  var invalidates: Set<CacheTag> = []
   var timeout: Duration?
   /// The limits that replace the backend's; `timeout` overrides their total.
   var limits: Limits?
@@ -151,7 +171,7 @@ struct CallContent: Sendable {
       self = call.content
       return
     }
-    if let call = endpoint as? any HasCallContent {
+    if let call = endpoint as? any AnyCall {
       self = call.content
       return
     }
@@ -161,6 +181,8 @@ struct CallContent: Sendable {
     task = endpoint.task
     headers = endpoint.headers
     caching = endpoint.caching
+    caching.tags = endpoint.tags
+    invalidates = endpoint.invalidates
     if caching.allowsStorage != nil, caching.endpoint == nil { caching.endpoint = ObjectIdentifier(E.self) }
   }
 
@@ -173,11 +195,12 @@ struct CallContent: Sendable {
 }
 
 /// The calls of any result.
-private protocol HasCallContent {
+protocol AnyCall {
   var content: CallContent { get }
+  var form: Any.Type { get }
 }
 
-extension Call: HasCallContent {}
+extension Call: AnyCall {}
 
 extension CallContent {
   /// Applies to `request` the settings in which the call differs from its backend.

@@ -46,6 +46,15 @@ public protocol Endpoint<Output>: Sendable {
   var headers: HTTPHeaders { get }
   /// The cache options; by default the options of the backend's `CacheInterceptor`.
   var caching: CacheOptions { get }
+  /// The tags of the data that the endpoint returns; empty by default.
+  ///
+  /// A stored response has these tags, too. ``Network/invalidate(_:)-(CacheTag...)`` and writes refer to them.
+  var tags: Set<CacheTag> { get }
+  /// The tags of the data that the endpoint changes; empty by default.
+  ///
+  /// When a call ends and the server may have applied it, stored responses with one of these tags are removed, and what
+  /// is watched is requested again.
+  var invalidates: Set<CacheTag> { get }
   /// The `Accept` field to send unless the request has one; by default the result type's.
   var accept: String? { get }
   /// Reads the result from `response`, whose status is a success. The package implements this for the types above.
@@ -65,6 +74,10 @@ extension Endpoint {
   public var headers: HTTPHeaders { [:] }
   /// The options of the backend's `CacheInterceptor`.
   public var caching: CacheOptions { CacheOptions() }
+  /// No tags.
+  public var tags: Set<CacheTag> { [] }
+  /// No tags.
+  public var invalidates: Set<CacheTag> { [] }
   /// No `Accept` field.
   public var accept: String? { nil }
 }
@@ -107,16 +120,16 @@ extension Endpoint {
   /// Returns the same endpoint with a model of the payload as its result.
   @_disfavoredOverload
   public func `as`<Model: Decodable & Sendable>(_ type: Model.Type = Model.self) -> Call<Model> {
-    Call<Model>(content: CallContent(self), accept: "application/json") { try $0.payload(type) }
+    Call<Model>(content: CallContent(self), accept: "application/json", form: Model.self) { try $0.payload(type) }
   }
 
   /// Returns the same endpoint with `Result` as the type of its result.
   public func `as`<Result: ResponseReadable>(_ type: Result.Type = Result.self) -> Call<Result> {
-    Call<Result>(content: CallContent(self), accept: Result.accept) { try Result.read($0) }
+    Call<Result>(content: CallContent(self), accept: Result.accept, form: Result.self) { try Result.read($0) }
   }
 
   /// Returns the same endpoint without a result: the call only succeeds or fails.
   public func `as`(_ type: Void.Type) -> Call<Void> {
-    Call<Void>(content: CallContent(self), accept: nil) { _ = try $0.settled() }
+    Call<Void>(content: CallContent(self), accept: nil, form: Void.self) { _ = try $0.settled() }
   }
 }

@@ -24,6 +24,8 @@ public final class Network: Sendable {
   /// The backend's interceptors, then those that sign and send.
   let interceptors: [any Interceptor]
   let activity: Activity
+  /// The watched requests of this network and of its copies by `with`.
+  let watching: Watching
   let transportIdentity: TransportIdentity
   /// A function that runs work on the backend's `mapping` scheduler.
   let runOnMappingQueue: @Sendable (@escaping @Sendable () -> Void) -> Void
@@ -32,13 +34,14 @@ public final class Network: Sendable {
 
   /// Creates a network that calls `backend`.
   public convenience init(_ backend: Backend = Backend()) {
-    self.init(backend, activity: Activity(), own: backend.transportNumber)
+    self.init(backend, activity: Activity(), watching: Watching(), own: backend.transportNumber)
   }
 
-  private init(_ backend: Backend, activity: Activity, own: UInt64) {
+  private init(_ backend: Backend, activity: Activity, watching: Watching, own: UInt64) {
     self.backend = backend
     ownTransport = own
     self.activity = activity
+    self.watching = watching
     reading = ResponseContext(backend)
     runOnMappingQueue = backend.mapping.submit
     let account = backend.transport?.account
@@ -69,7 +72,7 @@ public final class Network: Sendable {
   public func with(_ change: (inout Backend) -> Void) -> Network {
     var backend = backend
     change(&backend)
-    return Network(backend, activity: activity, own: ownTransport)
+    return Network(backend, activity: activity, watching: watching, own: ownTransport)
   }
 
   /// The number of requests in flight, emitted immediately and after each change.

@@ -13,6 +13,7 @@ enum TourServer {
     var routes = TestServer.Routes()
     more(&routes)
     plain(&routes)
+    stories(&routes)
     users(&routes)
     feed(&routes)
     movies(&routes)
@@ -43,6 +44,35 @@ enum TourServer {
       request.query("after") == "e2"
         ? .json(#"{"items":[{"id":"e3"}],"meta":{"next":null}}"#)
         : .json(#"{"items":[{"id":"e1"},{"id":"e2"}],"meta":{"next":"e2"}}"#)
+    }
+  }
+
+  /// Adds stories with likes; the server rejects likes of the second one, and announces its own changes.
+  private static func stories(_ routes: inout TestServer.Routes) {
+    let likes = Likes()
+    routes.on("GET", "/api/stories") { _ in likes.list }
+    routes.on("POST", "/api/stories/1/like") { _ in
+      likes.add(1)
+      return .json("{}").delayed(by: 0.05)
+    }
+    routes.on("POST", "/api/stories/2/like") { _ in .json("{}", status: 422).delayed(by: 0.05) }
+    routes.on("GET", "/api/changes") { _ in
+      likes.add(10)
+      return .stream([.init("event: stories\ndata: 1\n\n")], type: "text/event-stream")
+    }
+  }
+
+  /// The likes of the first story.
+  private final class Likes: Sendable {
+    /// Guards the count, which the server's thread changes.
+    private let count = Locked(3)
+
+    func add(_ more: Int) { count.withLock { $0 += more } }
+
+    var list: TestServer.Response {
+      let first = count.withLock { $0 }
+      return .json(
+        #"[{"id":1,"title":"Harbour","likes":\#(first)},{"id":2,"title":"Fog","likes":5}]"#)
     }
   }
 

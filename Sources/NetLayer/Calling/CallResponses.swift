@@ -61,9 +61,14 @@ final class CallResponses: StreamSource {
     // Outside all interceptors, because a failed attempt that a retry recovers from is not an error.
     let receiver = Receiver(network: network, sink: sink, last: onlyLast ? Cell(nil) : nil)
     let scope = ReceiverScope(sink.subscription, receiver) { $0.receiver.finish($1) }
-    limited(InterceptorChain(network: network, progress: progress)(request), request).run(scope) {
-      scope.receiver.receive($0)
-    }
+    let responses = limited(InterceptorChain(network: network, progress: progress)(request), request)
+    reportingWrite(responses).run(scope) { scope.receiver.receive($0) }
+  }
+
+  /// Invalidates the tags of a write when it ends, before its caller receives the result.
+  private func reportingWrite(_ responses: Observable<Response>) -> Observable<Response> {
+    guard case .call(let call, _) = content, !call.invalidates.isEmpty else { return responses }
+    return network.invalidating(call.invalidates, after: responses)
   }
 
   /// Builds the request, and replaces the notes of an earlier call with the same request.

@@ -23,6 +23,10 @@ public struct CacheOptions: Sendable {
   /// The type of the endpoint that set the options. Closures of one endpoint type are treated as equal; other closures
   /// can't be compared.
   var endpoint: ObjectIdentifier?
+  /// The tags of the endpoint, which stored responses have, too.
+  var tags: Set<CacheTag> = []
+  /// Whether the server must be asked, whatever the policy and the freshness of a stored response.
+  var isRefetch = false
 
   /// Creates options. See the properties for the defaults.
   public init(
@@ -38,7 +42,7 @@ public struct CacheOptions: Sendable {
 
   /// Whether all options have their default values.
   var isDefault: Bool {
-    policy == nil && key == nil && !includesBody && expiry == nil && allowsStorage == nil
+    policy == nil && key == nil && !includesBody && expiry == nil && allowsStorage == nil && tags.isEmpty && !isRefetch
   }
 
   /// Whether these options can be compared with others.
@@ -51,12 +55,14 @@ public struct CacheOptions: Sendable {
     let includesBody: Bool
     let expiry: Duration?
     let endpoint: ObjectIdentifier?
+    let tags: Set<CacheTag>
+    let isRefetch: Bool
   }
 
   var identity: Identity {
     Identity(
       policy: policy, key: key, includesBody: includesBody, expiry: expiry,
-      endpoint: allowsStorage == nil ? nil : endpoint)
+      endpoint: allowsStorage == nil ? nil : endpoint, tags: tags, isRefetch: isRefetch)
   }
 }
 
@@ -66,7 +72,14 @@ extension Request {
   /// The cache options of the request.
   public var caching: CacheOptions {
     get { context[CacheOptionsKey.self] }
-    set { context[CacheOptionsKey.self] = newValue }
+    set {
+      var options = newValue
+      // An interceptor that creates new options does not know these.
+      let former = context[CacheOptionsKey.self]
+      if options.tags.isEmpty { options.tags = former.tags }
+      options.isRefetch = options.isRefetch || former.isRefetch
+      context[CacheOptionsKey.self] = options
+    }
   }
 }
 

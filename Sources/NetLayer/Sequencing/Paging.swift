@@ -65,10 +65,17 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
   }
 
   /// Guards the state; pages arrive one at a time, on any thread.
-  private let state = Locked(State())
+  private let state: Locked<State>
 
   init(_ first: CallContent, _ paging: Paging, _ path: String?) {
     (self.first, self.paging, self.path) = (first, paging, path)
+    state = Locked(State())
+  }
+
+  /// Creates the continuation of `other`, which may be continued again if this one is cancelled.
+  init(_ other: PagedCall) {
+    (first, paging, path) = (other.first, other.paging, other.path)
+    state = Locked(other.state.withLock { $0 })
   }
 
   /// Returns the call for the page at `place`; `nil` for the first page.

@@ -7,14 +7,14 @@ import Synchronization
 /// reentrantly, runs afterwards, in order of arrival (contract, law 3). Without contention it costs two atomic
 /// operations.
 @usableFromInline
-struct Drain: ~Copyable, Sendable {
+package struct Drain: ~Copyable, Sendable {
   // The number of running and queued jobs; the thread that increments it from 0 to 1 is inside.
   @usableFromInline let work = Atomic<Int>(0)
   // Guards the queue; jobs run outside the lock. `work` is incremented under the lock, so that every counted job is
   // queued.
   private let queue = Locked(Queue<@Sendable () -> Void>())
 
-  @inlinable init() {}
+  @inlinable package init() {}
 
   /// Enters the drain if no thread is inside; each success must be paired with one `exit()`.
   @inlinable
@@ -43,7 +43,7 @@ struct Drain: ~Copyable, Sendable {
 
   /// Runs `job` inside the drain: immediately if no thread is inside, otherwise later.
   @inlinable @inline(__always)
-  func run(_ job: @autoclosure () -> @Sendable () -> Void) {
+  package func run(_ job: @autoclosure () -> @Sendable () -> Void) {
     if tryEnter() {
       // Called without being stored, so that the closure is not allocated.
       job()()

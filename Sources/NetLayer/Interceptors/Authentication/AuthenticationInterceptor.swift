@@ -120,6 +120,12 @@ public final class AuthenticationInterceptor: Interceptor {
   /// keeps the account changes nothing. It fails if the store can't be read.
   public var owner: Observable<String?> { tokens.owner }
 
+  /// The number of sign-ins and sign-outs, and the account, if it is known.
+  var identity: (generation: Int, account: String?) { tokens.identity }
+
+  /// Signals each change of the token, on the thread of the change.
+  var tokenChanges: Observable<Void> { tokens.changed.asObservable() }
+
   /// Replaces the token after a sign-in, or with `nil` after a sign-out, then saves it. An in-flight refresh is discarded.
   ///
   /// Requests that were sent with the former token are not retried with the new token, because it may belong to another

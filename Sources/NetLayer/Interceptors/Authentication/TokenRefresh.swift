@@ -48,7 +48,7 @@ final class TokenRefresh: Sendable {
   /// requests are resumed outside the lock.
   private let state = Locked(State())
   /// Signals a change of the owner.
-  private let changed = PublishSubject<Void>()
+  let changed = PublishSubject<Void>()
 
   init(
     _ store: any TokenStore, leeway: Double, maxRefreshes: Int, window: Double, timeout: Duration,
@@ -64,6 +64,10 @@ final class TokenRefresh: Sendable {
 
   /// The token in memory; `nil` until the store has been read.
   var known: Held? { state.withLock { $0.isLoaded ? $0.held : nil } }
+
+  /// The number of sign-ins and sign-outs, and the account that the token states. Unlike the token, they survive a
+  /// refresh.
+  var identity: (generation: Int, account: String?) { state.withLock { ($0.held.generation, $0.held.token?.account) } }
 
   /// The same at the time `now`, when a token that was set is first used.
   func known(at now: Date) -> Held? {

@@ -99,8 +99,11 @@ extension CacheEntry {
     return opaque(theirs) == opaque(ours)
   }
 
-  /// Returns the same entry with the fields and the times of the 304 that validated it (RFC 9111 §3.2).
-  func confirmed(by headers: HTTPHeaders, requestedAt: Double, receivedAt: Double) -> CacheEntry {
+  /// Returns the same entry with the fields and the times of the 304 that validated it (RFC 9111 §3.2), and
+  /// with `tags` if the present request has other ones.
+  func confirmed(
+    by headers: HTTPHeaders, requestedAt: Double, receivedAt: Double, tags: [String]? = nil
+  ) -> CacheEntry {
     // Fields that describe the body keep their values.
     var update = headers
     for name in ["Content-Length", "Content-Encoding", "Content-Type", "Content-Range", "Transfer-Encoding"] {
@@ -111,6 +114,6 @@ extension CacheEntry {
     if headers["Age"] == nil { merged["Age"] = nil }
     return CacheEntry(
       status: status, url: url, headers: merged, body: body, requestedAt: requestedAt, receivedAt: receivedAt,
-      expiresAt: expiresAt, hasQuery: hasQuery, tags: tags)
+      expiresAt: expiresAt, hasQuery: hasQuery, tags: tags ?? self.tags)
   }
 }

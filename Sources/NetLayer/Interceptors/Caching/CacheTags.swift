@@ -5,16 +5,25 @@ import PortableFoundation
 ///
 /// Two URLs may share a tag; a removal then removes an additional entry.
 enum CacheTags {
+  /// Returns the tags of an entry for `request`: its URL, the URL's parents, and the tags of the endpoint.
+  static func all(of request: Request) -> [String] {
+    let named = request.caching.tags
+    return named.isEmpty ? all(of: request.url) : all(of: request.url) + named.map(CacheTags.named).sorted()
+  }
+
+  /// Returns the tag of all entries whose endpoint has `tag`.
+  static func named(_ tag: CacheTag) -> String { self.tag(Array(tag.rawValue.utf8)[...], kind: 3) }
+
   /// Returns the tags of an entry whose request has `url`.
   static func all(of url: URL) -> [String] {
     let parts = Parts(url)
     var tags = parts.folders.map { tag(parts.text[..<$0]) }
-    tags.append(tag(parts.text[...], isExact: true))
+    tags.append(tag(parts.text[...], kind: 1))
     return tags
   }
 
   /// Returns the tag of all entries of `url`, including its query.
-  static func exact(_ url: URL) -> String { tag(Parts(url).text[...], isExact: true) }
+  static func exact(_ url: URL) -> String { tag(Parts(url).text[...], kind: 1) }
 
   /// Returns the tag of all entries at or below the path of `url`, ignoring its query.
   static func below(_ url: URL) -> String {
@@ -46,12 +55,12 @@ enum CacheTags {
   }
 
   /// Returns the FNV-1a hash, truncated to 48 bits.
-  private static func tag(_ text: ArraySlice<UInt8>, isExact: Bool = false) -> String {
+  private static func tag(_ text: ArraySlice<UInt8>, kind: UInt8 = 2) -> String {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
     text.forEach(add)
-    // `http://h/a` as a URL differs from the folder of `http://h/a/b`.
-    add(isExact ? 1 : 2)
+    // `http://h/a` as a URL differs from the folder of `http://h/a/b`, and from an endpoint's tag.
+    add(kind)
     return String(hash >> 16, radix: 36)
   }
 }

@@ -36,7 +36,7 @@ final class CacheTransaction: StreamSource {
   }
 
   private func responses() -> Observable<Response> {
-    if policy == .networkOnly { return fetch(nil) }
+    if policy == .networkOnly, !request.caching.isRefetch { return fetch(nil) }
     switch cache.find(key, for: request.headers) {
     // The caller's thread may be the main one.
     case .now(let found): return responses(for: found, switching: true)
@@ -54,7 +54,10 @@ final class CacheTransaction: StreamSource {
   private func responses(for found: Found?, switching: Bool) -> Observable<Response> {
     // A stored response that is not a success, even a fresh one, does not replace a success.
     let found = policy == .http ? found : found.flatMap { (200...299).contains($0.entry.status) ? $0 : nil }
-    let decision = CacheDecision(policy: policy, headers: request.headers, entry: found?.entry, at: now)
+    var decision = CacheDecision(policy: policy, headers: request.headers, entry: found?.entry, at: now)
+    // With `http`, the `no-cache` of a refetch has already decided, except that no stored response may replace an error.
+    let mayReplaceServer = policy == .http ? decision == .fetchUnlessOutage : policy != .cacheOnly
+    if mayReplaceServer, request.caching.isRefetch { decision = .fetch }
     switch (decision, found) {
     case (.gatewayTimeout, _):
       return deliver(CacheInterceptor.gatewayTimeout(request), switching)
@@ -117,7 +120,8 @@ final class CacheTransaction: StreamSource {
   }
 
   private func confirmed(_ entry: CacheEntry, by response: Response, _ start: Start) -> Response {
-    let entry = entry.confirmed(by: response.headers, requestedAt: start.time, receivedAt: now)
+    let entry = entry.confirmed(
+      by: response.headers, requestedAt: start.time, receivedAt: now, tags: CacheTags.all(of: request))
     var context = Context()
     context[OriginKey.self] = .revalidated
     let merged = entry.response(to: request, context: context)
@@ -131,7 +135,7 @@ final class CacheTransaction: StreamSource {
     let entry = CacheEntry(
       status: response.status, url: isItsOwn(response) ? nil : response.url.absoluteString,
       headers: response.headers, body: response.body, requestedAt: start.time, receivedAt: now,
-      hasQuery: request.url.query != nil, tags: CacheTags.all(of: request.url))
+      hasQuery: request.url.query != nil, tags: CacheTags.all(of: request))
     let decision = retention(of: entry, from: response, hasEntry: found != nil)
     return carriedOut(decision).map { stored(entry, $0, response, start) } ?? response
   }

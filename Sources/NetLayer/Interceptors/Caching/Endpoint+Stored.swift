@@ -41,7 +41,7 @@ extension Endpoint {
     (headers["Age"], headers["Date"]) = (nil, nil)
     let entry = CacheEntry(
       status: response.status, headers: headers, body: response.body, requestedAt: now, receivedAt: now,
-      hasQuery: request.url.query != nil, tags: CacheTags.all(of: request.url))
+      hasQuery: request.url.query != nil, tags: CacheTags.all(of: request))
     cache.store(caching.expiry.map { entry.expiring(after: $0.inSeconds) } ?? entry, for: key, headers: request.headers)
   }
 
@@ -85,6 +85,46 @@ extension Endpoint {
 }
 
 extension Network {
+  /// A stored response, its freshness, and whether it is used without a request.
+  typealias StoredResponse = (response: Response, freshness: Freshness, isFresh: Bool)
+
+  /// Looks up the stored response to `request` that may be shown, and passes it to `found` on the `mapping` scheduler, or
+  /// `nil`, on any thread.
+  func lookUp(_ request: Request, _ found: @escaping @Sendable (StoredResponse?) -> Void) {
+    guard let interceptor = cacheInterceptor else { return found(nil) }
+    let policy = request.caching.policy ?? interceptor.policy
+    let token = interceptor.account == nil ? accountBehindCache(of: request) : nil
+    guard policy != .networkOnly,
+      let key = interceptor.key(of: request, policy: policy, token: token, transport: transportIdentity)
+    else { return found(nil) }
+    interceptor.cache.follow(backend.clock)
+    let finish: @Sendable (ResponseCache.Match?) -> Void = { [self] match in
+      guard let match else { return found(nil) }
+      runOnMappingQueue { [self] in found(showable(match, request, policy, interceptor.cache)) }
+    }
+    switch interceptor.cache.find(key, for: request.headers) {
+    case .now(let match): finish(match)
+    case .later(let search): _ = search.subscribe(onSuccess: finish, onError: { _ in found(nil) })
+    }
+  }
+
+  /// Returns the response of `match`, unless its reader or the server forbids its use without a request.
+  private func showable(
+    _ match: ResponseCache.Match, _ request: Request, _ policy: CachePolicy, _ cache: ResponseCache
+  ) -> StoredResponse? {
+    let (entry, now) = (match.entry, backend.clock.now.timeIntervalSinceReferenceDate)
+    guard !entry.isDistrusted, (200...299).contains(entry.status) else { return nil }
+    let isFresh = CacheDecision(policy: policy, headers: request.headers, entry: entry, at: now) == .deliver
+    let requested = CacheControl(request.headers)
+    let isForbidden = ["no-cache", "must-revalidate"].contains { entry.freshness.control.has($0) }
+    if policy == .http, !isFresh, isForbidden || requested.has("no-cache") { return nil }
+    let age = entry.age(at: now)
+    var context = Context()
+    context[OriginKey.self] = .cache(age: Duration(clampingSeconds: age), isStale: age >= entry.freshness.lifetime)
+    context[CachedResponse.self] = CachedResponse(cache, entry, key: match.key, headers: request.headers)
+    return (entry.response(to: request, age: age, context: context), entry.freshness, isFresh)
+  }
+
   /// The interceptor of the network's cache; the outermost of several.
   var cacheInterceptor: CacheInterceptor? {
     for case let interceptor as CacheInterceptor in backend.interceptors { return interceptor }

@@ -163,6 +163,9 @@ extension ResponseCache {
   /// Removes all responses of `url`, for any user and key (RFC 9111 §4.4).
   func removeAll(of url: URL) { remove(tag: CacheTags.exact(url)) }
 
+  /// Removes all responses of endpoints with `tag`, for any user.
+  func removeAll(tagged tag: CacheTag) { remove(tag: CacheTags.named(tag)) }
+
   private func remove(tag: String) {
     memory.release { memory in
       memory.noteRemoval(of: tag)
