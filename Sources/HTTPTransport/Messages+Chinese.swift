@@ -10,9 +10,10 @@ extension NetworkError.Messages {
     authentication: "请先登录。",
     forbidden: "您没有权限执行此操作。",
     notFound: "您访问的内容不存在。",
+    tooManyRequests: "请求过于频繁，请稍后再试。",
     badRequest: "请求被拒绝。",
     server: "服务器异常，请稍后再试。",
-    file: "文件保存失败。",
+    file: "文件读写失败。",
     notCached: "离线时无法查看此内容。",
     other: "出错了，请稍后再试。")
 }

@@ -126,6 +126,8 @@ extension NetworkError.Kind {
       case 401: messages.authentication
       case 403: messages.forbidden
       case 404, 410: messages.notFound
+      case 408: messages.timeout
+      case 429: messages.tooManyRequests
       case 400...499: messages.badRequest
       case 500...: messages.server
       default: messages.other

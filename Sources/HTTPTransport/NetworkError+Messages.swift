@@ -5,7 +5,7 @@ extension NetworkError {
   public struct Messages: Sendable {
     /// The message for a server that can't be reached.
     public var network: String
-    /// The message for a time limit that was exceeded.
+    /// The message for a time limit that was exceeded, and for status 408.
     public var timeout: String
     /// The message for a cancelled call.
     public var cancelled: String
@@ -21,11 +21,13 @@ extension NetworkError {
     public var forbidden: String
     /// The message for statuses 404 and 410.
     public var notFound: String
+    /// The message for status 429: the server limits the number of requests.
+    public var tooManyRequests: String
     /// The message for the other statuses from 400 to 499, and for an envelope that reports a failure without a message.
     public var badRequest: String
     /// The message for statuses from 500, and for redirects that can't be followed.
     public var server: String
-    /// The message for a file that can't be written.
+    /// The message for a file that can't be read or written.
     public var file: String
     /// The message for content that is not cached while the cache policy forbids a request.
     public var notCached: String

@@ -19,7 +19,9 @@ final class ErrorTests: XCTestCase {
     var call: (Network) -> Observable<Int>
   }
 
-  private static let network = ("The server could not be reached. Please try again later.", "网络状态不佳，请稍后再试。")
+  private static let network = (
+    "Could not connect to the server. Check your internet connection, and try again.", "网络状态不佳，请稍后再试。"
+  )
 
   private func check(_ cases: [Case], _ transport: any Transport, line: UInt = #line) throws {
     for item in cases {
@@ -56,8 +58,8 @@ final class ErrorTests: XCTestCase {
       (.tls, -1212, "A secure connection could not be established.", "无法建立安全连接。"),
       (.redirect, -1212, "The server encountered an error. Please try again later.", "服务器异常，请稍后再试。"),
       (.tooLarge, -1212, "The server's response could not be read.", "服务器数据解析失败。"),
-      (.invalidRequest, -1214, "The parameters are invalid.", "请求参数有误。"),
-      (.file, -1212, "The file could not be saved.", "文件保存失败。"),
+      (.invalidRequest, -1214, "The request could not be sent.", "请求参数有误。"),
+      (.file, -1212, "The file could not be read or saved.", "文件读写失败。"),
     ]
     for (kind, code, english, chinese) in texts {
       let item = Case(kind: kind, code: code, english: english, chinese: chinese) { $0.json(.get, "/a").data() }
@@ -118,7 +120,7 @@ final class ErrorTests: XCTestCase {
 
   func test_row_0_4_errorsBeforeSending() throws {
     let transport = StubTransport { _ in .json("{}") }
-    let parameter = ("The parameters are invalid.", "请求参数有误。")
+    let parameter = ("The request could not be sent.", "请求参数有误。")
     try check(
       [
         Case(

@@ -41,7 +41,8 @@ final class ResponseReadingTests: XCTestCase {
     let messages = NetworkError.Messages.localized
     for (status, message) in [
       (401, messages.authentication), (403, messages.forbidden), (404, messages.notFound),
-      (400, messages.badRequest), (500, messages.server), (503, messages.server),
+      (408, messages.timeout), (429, messages.tooManyRequests), (400, messages.badRequest), (500, messages.server),
+      (503, messages.server),
     ] {
       XCTAssertEqual(try failure { try response(Data(), status: status).validated() }.message, message)
     }
