@@ -8,7 +8,9 @@ final class SamplesTests: XCTestCase {
   private let strict = "Samples/FirstEndpoint/Sources/MainActorApp"
 
   func test_everySwiftSample_isCompiled() throws {
-    let samples = try texts(in: "Tests/DocumentationTests/Samples") + texts(in: strict)
+    let samples =
+      try texts(in: "Tests/DocumentationTests/Samples") + texts(in: strict) + texts(in: "Samples/Reader/Sources")
+      + texts(in: "Samples/Reader/Tests")
     var pages = ["README.md", "README.zh.md", "CONTRIBUTING.md"].map { root.appending(path: $0) }
     pages += try files(in: root.appending(path: "docs"), ending: "md")
     pages += try files(in: root.appending(path: "Sources"), ending: "md")

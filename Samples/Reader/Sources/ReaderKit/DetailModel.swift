@@ -1,0 +1,41 @@
+import Foundation
+import NetLayer
+import Observation
+
+/// One article, and the upload of a picture for it.
+@MainActor
+@Observable
+package final class DetailModel {
+  package private(set) var title = ""
+  package private(set) var text = ""
+  package private(set) var note: String?
+  /// The part of the picture that has been sent, from 0 to 1; `nil` without an upload.
+  package private(set) var progress: Double?
+  private let id: Int
+  private let network: Network
+
+  package init(_ id: Int, _ network: Network) { (self.id, self.network) = (id, network) }
+
+  package func run() async {
+    do {
+      for try await snapshot in network.watch(ArticleText(id: id)).values {
+        if let value = snapshot.value { (title, text) = (value.title, value.text) }
+        note = snapshot.error?.message
+      }
+    } catch {
+      // The stream ends only with the task.
+    }
+  }
+
+  package func addPicture(_ file: URL) async {
+    progress = 0
+    defer { progress = nil }
+    do throws(NetworkError) {
+      try await network.fetch(AddPicture(article: id, file: file)) { [weak self] sent in
+        Task { @MainActor in self?.progress = sent.fractionSent }
+      }
+    } catch {
+      note = error.kind == .cancelled ? nil : error.message
+    }
+  }
+}
