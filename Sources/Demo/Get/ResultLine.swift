@@ -3,18 +3,21 @@ import PortableFoundation
 
 /// One result of `Demo get` as a line of NDJSON.
 struct ResultLine {
-  /// The line, without its line break.
-  let text: String
   /// The unchanged body, also that of a failure, with the header fields before it if they are printed.
   let raw: Data
   /// A description of the failure; `nil` for a success.
   let problem: String?
+  private let line: JSONLine
+  private let content: Body?
   var failed: Bool { problem != nil }
 
+  /// The line, without its line break. Computed only when it is printed, because a large body takes long.
+  var text: String { (content?.adding(to: line) ?? line).text }
+
   init(url: String, reading: Reading, milliseconds: Double) {
-    var line = Self.head(url, reading.status, milliseconds, reading.byteCount, reading.headers)
-    if let cursor = reading.cursor { line = line.adding("cursor", cursor) }
-    text = reading.content.adding(to: line).text
+    let head = Self.head(url, reading.status, milliseconds, reading.byteCount, reading.headers)
+    line = reading.cursor.map { head.adding("cursor", $0) } ?? head
+    content = reading.content
     raw = Self.head(of: reading.headers, reading.status) + reading.raw
     problem = nil
   }
@@ -22,7 +25,8 @@ struct ResultLine {
   init(url: String, error: any Error, milliseconds: Double, showsHeaders: Bool = false) {
     let error = Problem(error)
     let headers = showsHeaders ? error.headers : nil
-    text = error.adding(to: Self.head(url, error.status, milliseconds, error.byteCount, headers)).text
+    line = Self.head(url, error.status, milliseconds, error.byteCount, headers).adding("error", error.json)
+    content = error.body
     raw = Self.head(of: headers, error.status) + error.rawBody
     problem = "\(url): \(error.text)"
   }

@@ -100,7 +100,7 @@ final class GroupTests: XCTestCase {
       while !isOver.withLock({ $0 }) { current.withLock { $0.take() }?.dispose() }
       done.fulfill()
     }
-    for _ in 0..<20_000 {
+    for _ in 0..<7000 {
       let stop = PublishSubject<Int>()
       current.withLock { $0 = Disposables.create { stop.onNext(1) } }
       _ = network.request(GetItem(name: "a")).asObservable().takeUntil(stop).subscribe()

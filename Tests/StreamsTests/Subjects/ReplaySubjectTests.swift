@@ -36,6 +36,7 @@ final class ReplaySubjectTests: StreamsTestCase {
       if items.all.count < 5 { subject.onNext(Item()) }
     })
     XCTAssertEqual(items.all.count, 5)
+    for _ in 0..<3 { subject.onNext(Item()) }
     XCTAssertEqual(items.all.filter { $0.item != nil }.count, 1)
     subscription.dispose()
   }

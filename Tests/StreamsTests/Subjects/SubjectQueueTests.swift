@@ -52,6 +52,7 @@ final class SubjectQueueTests: StreamsTestCase {
     XCTAssertEqual(queue.read(ObjectIdentifier(slow)), [2, 3, 4])
     XCTAssertEqual(queue.read(ObjectIdentifier(slow)), [])
     XCTAssertEqual(queue.leave(ObjectIdentifier(slow)), [2, 3])
+    XCTAssertEqual(queue.append(5), 4)
     XCTAssertEqual(queue.elements.count, 1)
   }
 }
