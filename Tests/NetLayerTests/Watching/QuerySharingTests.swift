@@ -275,6 +275,20 @@ final class QuerySharingTests: XCTestCase {
     }
   }
 
+  func test_query_lastWatcher_leavesNoSubscriptionToTheToken() {
+    let (app, authentication) = signedIn(Token(access: "a", account: "ada"))
+    let live = Hooks.liveSubscriptionCount
+    var screen: Screen? = app.watch(Posts(), every: .milliseconds(60))
+    app.advance(100)
+    XCTAssertGreaterThan(Hooks.liveSubscriptionCount, live)
+    screen?.leave()
+    screen = nil
+    XCTAssertEqual(Hooks.liveSubscriptionCount, live)
+    authentication.set(nil)
+    app.advance(100)
+    XCTAssertEqual(app.reads, 2)
+  }
+
   func test_query_delivery_usesTheScheduler_inOrder() {
     let app = WatchFixture()
     let delivery = TestScheduler()
