@@ -49,9 +49,9 @@ public struct Call<Output: Sendable>: Endpoint {
   public var caching: CacheOptions {
     get { content.caching }
     set {
-      let tags = content.caching.tags
+      let labels = content.caching.labels
       content.caching = newValue
-      content.caching.tags = tags
+      content.caching.labels = labels
     }
   }
   /// The tags of the data that the call returns.
@@ -61,8 +61,8 @@ public struct Call<Output: Sendable>: Endpoint {
   }
   /// The tags of the data that the call changes.
   public var invalidates: Set<CacheTag> {
-    get { content.invalidates }
-    set { content.invalidates = newValue }
+    get { content.caching.invalidates }
+    set { content.caching.invalidates = newValue }
   }
   /// The time limit of one attempt; `nil` for the backend's `Timeouts.total`. A limit of zero or less, such as the rest
   /// of a deadline that has passed, is a limit of 1 ms.
@@ -129,7 +129,6 @@ struct CallContent: Sendable {
   var task: HTTPTask
   var headers: HTTPHeaders
   var caching: CacheOptions
-  var invalidates: Set<CacheTag> = []
   var timeout: Duration?
   /// The limits that replace the backend's; `timeout` overrides their total.
   var limits: Limits?
@@ -181,8 +180,7 @@ struct CallContent: Sendable {
     task = endpoint.task
     headers = endpoint.headers
     caching = endpoint.caching
-    caching.tags = endpoint.tags
-    invalidates = endpoint.invalidates
+    caching.labels = CacheLabels(tags: endpoint.tags, invalidates: endpoint.invalidates)
     if caching.allowsStorage != nil, caching.endpoint == nil { caching.endpoint = ObjectIdentifier(E.self) }
   }
 

@@ -53,8 +53,9 @@ final class CallResponses: StreamSource {
 
   func start(_ sink: Sink<Response>) {
     let request: Request
+    let labels: CacheLabels?
     do {
-      request = try makeRequest()
+      (request, labels) = try makeRequest()
     } catch {
       return fail(sink.subscription, error)
     }
@@ -62,22 +63,22 @@ final class CallResponses: StreamSource {
     let receiver = Receiver(network: network, sink: sink, last: onlyLast ? Cell(nil) : nil)
     let scope = ReceiverScope(sink.subscription, receiver) { $0.receiver.finish($1) }
     let responses = limited(InterceptorChain(network: network, progress: progress)(request), request)
-    reportingWrite(responses).run(scope) { scope.receiver.receive($0) }
-  }
-
-  /// Invalidates the tags of a write when it ends, before its caller receives the result.
-  private func reportingWrite(_ responses: Observable<Response>) -> Observable<Response> {
-    guard case .call(let call, _) = content, !call.invalidates.isEmpty else { return responses }
-    return network.invalidating(call.invalidates, after: responses)
+    guard let labels, !labels.invalidates.isEmpty else {
+      return responses.run(scope) { scope.receiver.receive($0) }
+    }
+    network.invalidating(labels.invalidates, after: responses).run(scope) { scope.receiver.receive($0) }
   }
 
   /// Builds the request, and replaces the notes of an earlier call with the same request.
-  private func makeRequest() throws -> Request {
-    var request =
-      switch content {
-      case .call(let call, let accept): try network.builder.request(for: call, accept: accept)
-      case .request(let request): request
-      }
+  private func makeRequest() throws -> (Request, CacheLabels?) {
+    var request: Request
+    var labels: CacheLabels?
+    switch content {
+    case .call(let call, let accept):
+      request = try network.builder.request(for: call, accept: accept)
+      labels = call.caching.labels
+    case .request(let sent): request = sent
+    }
     let (reading, isPartOfRefresh) = (network.reading, AuthenticationInterceptor.isRefreshing)
     if request.context[ResponseContext.self] !== reading { request.context[ResponseContext.self] = reading }
     if request.context[ReportsProgress.self] != (progress != nil) {
@@ -89,7 +90,7 @@ final class CallResponses: StreamSource {
     if !request.credentials.isEmpty { request.credentials = [] }
     reception.prepare(&request)
     for interceptor in network.interceptors { interceptor.prepare(&request) }
-    return request
+    return (request, labels)
   }
 
   /// Fails a call that can't be sent. The error arrives on the scheduler where results would arrive.

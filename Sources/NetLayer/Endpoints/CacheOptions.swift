@@ -23,10 +23,8 @@ public struct CacheOptions: Sendable {
   /// The type of the endpoint that set the options. Closures of one endpoint type are treated as equal; other closures
   /// can't be compared.
   var endpoint: ObjectIdentifier?
-  /// The tags of the endpoint, which stored responses have, too.
-  var tags: Set<CacheTag> = []
-  /// Whether the server must be asked, whatever the policy and the freshness of a stored response.
-  var isRefetch = false
+  /// The tags of the endpoint; `nil` for none.
+  var labels: CacheLabels?
 
   /// Creates options. See the properties for the defaults.
   public init(
@@ -42,7 +40,7 @@ public struct CacheOptions: Sendable {
 
   /// Whether all options have their default values.
   var isDefault: Bool {
-    policy == nil && key == nil && !includesBody && expiry == nil && allowsStorage == nil && tags.isEmpty && !isRefetch
+    policy == nil && key == nil && !includesBody && expiry == nil && allowsStorage == nil && labels == nil
   }
 
   /// Whether these options can be compared with others.
@@ -55,14 +53,13 @@ public struct CacheOptions: Sendable {
     let includesBody: Bool
     let expiry: Duration?
     let endpoint: ObjectIdentifier?
-    let tags: Set<CacheTag>
-    let isRefetch: Bool
+    let labels: CacheLabels?
   }
 
   var identity: Identity {
     Identity(
       policy: policy, key: key, includesBody: includesBody, expiry: expiry,
-      endpoint: allowsStorage == nil ? nil : endpoint, tags: tags, isRefetch: isRefetch)
+      endpoint: allowsStorage == nil ? nil : endpoint, labels: labels)
   }
 }
 
@@ -75,9 +72,7 @@ extension Request {
     set {
       var options = newValue
       // An interceptor that creates new options does not know these.
-      let former = context[CacheOptionsKey.self]
-      if options.tags.isEmpty { options.tags = former.tags }
-      options.isRefetch = options.isRefetch || former.isRefetch
+      options.labels = options.labels ?? context[CacheOptionsKey.self].labels
       context[CacheOptionsKey.self] = options
     }
   }

@@ -6,6 +6,8 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
   typealias State = QueryState<Loaded, any Sendable>
 
   let address: QueryAddress
+  /// The subscriptions to the interceptors that know the user.
+  let signals = CompositeDisposable()
   /// Serializes the events. The code of watchers runs inside; events that it causes follow afterwards.
   private let drain = Drain()
   private var state = State()
@@ -21,6 +23,16 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
   init(_ address: QueryAddress) { self.address = address }
 
   private var views: [any QueryViewing] { readers.withLock { $0.views } }
+
+  /// Forgets the values of a user as soon as the user signs out.
+  func followAccounts() {
+    for account in address.accounts {
+      _ = signals.insert(
+        account.tokenChanges.subscribe(onNext: { [weak self] in
+          self?.drain.run { [weak self] in self?.checkOwner() }
+        }))
+    }
+  }
 
   // MARK: Events
 
@@ -56,13 +68,11 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
       let left = sources.firstIndex { $0.watcher == watcher }.map { sources.remove(at: $0) }
       perform(state.handle(.leave))
       if left?.interval != nil { keepTime() }
-      watching.leave(address)
+      watching.leave(self)
     }
   }
 
   func invalidate() { drain.run { [self] in send(.invalidate) } }
-
-  func checkAccount() { drain.run { [self] in checkOwner() } }
 
   func refreshIfStale() {
     drain.run { [self] in
@@ -101,7 +111,7 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
         }
       if isReadable, state.version != version { for reading in read { reading.accept([], nil) } }
       perform(actions)
-      watching.leave(address)
+      watching.leave(self)
     }
   }
 

@@ -85,7 +85,8 @@ final class QueryView<Output: Sendable>: QueryViewing, @unchecked Sendable {  //
     let writes = value == nil ? [] : state.edits.filter { $0.change is TypedChange<Output> }.map(\.write)
     let flags = [state.isFetching, state.isStale || isPast, state.value != nil && hasRead]
     let present = Shown(version: state.version, flags: flags, writes: writes)
-    guard present != shown else { return }
+    // A new view shows nothing before it has read the value.
+    guard present != shown, state.value == nil || hasRead else { return }
     shown = present
     let snapshot = snapshot(state, isPast: isPast)
     for watcher in watchers { watcher.push(snapshot) }

@@ -356,6 +356,21 @@ final class QueryEditTests: XCTestCase {
     XCTAssertEqual(again.all, ["nil fetching", "[1, 2]"])
   }
 
+  func test_query_row_44_writeWithEditAndTags_isOneRequest_howeverItEnds() {
+    let endings: [(Reply?, disposes: Bool, reads: Int)] = [
+      (nil, false, 2), (.failure(.timeout, after: .milliseconds(10)), false, 2),
+      (.json("{}", status: 422, after: .milliseconds(10)), false, 1), (nil, true, 2),
+    ]
+    for (reply, disposes, reads) in endings {
+      let (app, _) = showing()
+      let (_, work) = app.run(app.request(AddPost(number: 2, invalidates: ["posts"]), 2, reply))
+      app.advance(5)
+      if disposes { work.dispose() }
+      app.advance(100)
+      XCTAssertEqual(app.reads, reads)
+    }
+  }
+
   func test_query_updating_usesTheResponseOfTheWrite_withoutARequest() {
     struct Replace: Endpoint {
       typealias Output = [Int]

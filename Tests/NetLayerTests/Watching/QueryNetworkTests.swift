@@ -173,7 +173,7 @@ final class QueryNetworkTests: XCTestCase {
       screens = []
       work = []
       try await eventually("nothing is left") {
-        network.watching.counts == [0, 0, 0] && Hooks.liveSubscriptionCount <= live
+        network.watching.counts == [0, 0] && Hooks.liveSubscriptionCount <= live
       }
     }
 

@@ -89,7 +89,7 @@ final class QueryPagesTests: XCTestCase {
     XCTAssertEqual(book.screen.last, "[[1, 2], [3]]")
     XCTAssertEqual(book.places.all.count, 5)
     book.screen.leave()
-    XCTAssertEqual(book.network.watching.counts, [0, 0, 0])
+    XCTAssertEqual(book.network.watching.counts, [0, 0])
   }
 
   func test_query_row_41_moreDuringARefetch_followsIt_andAtTheEndIsIgnored() {

@@ -130,7 +130,7 @@ final class WatchFixture: Sendable {
 
   /// Checks that nothing is left when nobody watches.
   func checkEnd(line: UInt = #line) {
-    XCTAssertEqual(network.watching.counts, [0, 0, 0], "left", line: line)
+    XCTAssertEqual(network.watching.counts, [0, 0], "left", line: line)
   }
 }
 
