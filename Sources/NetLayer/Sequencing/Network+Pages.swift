@@ -36,10 +36,9 @@ extension Network {
   /// ```swift
   /// let repos = try await github.fetchAll(.get("/user/repos"), of: Repo.self)
   /// ```
-  /// The parameters are those of `pages`. Cancelling the task cancels the request.
+  /// The parameters are those of `pages`. Cancelling the task cancels the request. `maxItems` is the maximum number of items,
+  /// 100,000 by default, and `nil` for no limit: a server could continue forever.
   ///
-  /// - Parameter maxItems: The maximum number of items; `nil` for no limit. A longer list is an error, because a server
-  ///   could continue forever. The default is 100,000.
   /// - Throws: The `NetworkError` of the call or of `pages`; of kind `tooLarge` for more than `maxItems` items; of kind
   ///   `cancelled` if the task is cancelled.
   public func fetchAll<Item: Decodable & Sendable>(
