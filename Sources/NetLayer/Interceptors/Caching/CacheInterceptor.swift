@@ -117,8 +117,9 @@ extension CacheInterceptor {
   private func account(of request: Request, _ token: String?) -> String? {
     if let account { return account(request) }
     // An interceptor before the cache may have added the token already.
-    var credentials = Self.credentials(request, without: request.credentials)
-    let token = Request.Credentials.joined(request.credentials.map(\.account) + (token.map { [$0] } ?? []))
+    let known = request.credentials
+    var credentials = Self.credentials(request, without: known)
+    let token = known.isEmpty ? token : Request.Credentials.joined(known.map(\.account) + (token.map { [$0] } ?? []))
     if let token { credentials = (credentials ?? "") + "token:\(token.utf8.count):\(token)" }
     // The transport adds cookies after all interceptors.
     guard let cookies = request.chosenOptions?.value.cookies?.header(for: request.url) else { return credentials }
@@ -149,7 +150,7 @@ extension CacheInterceptor {
   private static func credentials(_ request: Request, without known: [Request.Credentials] = []) -> String? {
     var found: String?
     for field in request.headers where request.identifies(field.name) {
-      if known.contains(where: { $0.headers[field.name] == field.value }) { continue }
+      if !known.isEmpty, known.contains(where: { $0.headers[field.name] == field.value }) { continue }
       found = (found ?? "") + "\(field.name.lowercased()):\(field.value.utf8.count):\(field.value)"
     }
     return found
