@@ -22,6 +22,15 @@ final class QueryModelTests: XCTestCase {
     XCTAssertFalse(state.isFetching)
   }
 
+  func test_query_refreshDuringTheLoadOfAPage_loadsAllPagesAfterIt() {
+    var state = QueryState<[Int], Int>()
+    XCTAssertEqual(state.handle(.join(looksUp: false)), [.emit, .load(1, .first)])
+    XCTAssertEqual(state.handle(.succeed(1, [1], isNew: true)), [.emit])
+    XCTAssertEqual(state.handle(.more), [.emit, .load(2, .more)])
+    XCTAssertEqual(state.handle(.refresh), [.emit])
+    XCTAssertEqual(state.handle(.succeed(2, [1, 2], isNew: true)), [.emit, .load(3, .again)])
+  }
+
   func test_query_randomSchedules_showEveryChangeOnce() {
     let first = Self.setting("QUERY_MODEL_FIRST", 1)
     let count = Self.setting("QUERY_MODEL_SEEDS", 500)
