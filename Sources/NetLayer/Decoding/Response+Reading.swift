@@ -219,7 +219,7 @@ extension Response {
       let end = body.prefix(1 << 10).firstIndex(of: UInt8(ascii: ">"))
     else { return nil }
     let declaration = String(decoding: body[..<end], as: UTF8.self)
-    guard let name = declaration.range(of: "encoding") else { return nil }
+    guard let name = declaration.firstRange(of: "encoding") else { return nil }
     let value = declaration[name.upperBound...].drop { $0 == "=" || $0.isWhitespace }
     guard let quote = value.first, quote == "\"" || quote == "'" else { return nil }
     return value.dropFirst().prefix { $0 != quote }.lowercased()

@@ -30,7 +30,7 @@ public struct XSRFInterceptor: Interceptor {
     // At each subscription, because a retry may follow a new cookie.
     return Observable.deferred {
       guard let value = request.options.cookies?.value(of: cookie, for: request.url) else { return next(request) }
-      let decoded = value.removingPercentEncoding ?? value
+      let decoded = value.decodingPercent ?? value
       var copy = request
       copy.headers[header] = decoded.utf8.contains { $0 < 0x20 || $0 == 0x7F } ? value : decoded
       copy.originBoundHeaders.append(header, copy.headers[header] ?? "")
