@@ -29,7 +29,7 @@ let package = Package(
     .target(
       name: "HTTPTransport",
       dependencies: [
-        "PortableFoundation", "Streams", .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
+        "PortableFoundation", "Streams", "JSONText", .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
       ],
       exclude: privacy.exclude, resources: privacy.resources, swiftSettings: urlSession),
     .target(
