@@ -42,9 +42,7 @@ let package = Package(
     .target(
       name: "NetLayer", dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport"],
       exclude: privacy.exclude, resources: privacy.resources),
-    .target(
-      name: "NetLayerTesting", dependencies: ["PortableFoundation", "NetLayer"], exclude: privacy.exclude,
-      resources: privacy.resources),
+    .target(name: "NetLayerTesting", dependencies: ["PortableFoundation", "NetLayer"]),
     .target(name: "LoopbackServer", dependencies: ["PortableFoundation"]),
     .executableTarget(name: "Demo", dependencies: ["PortableFoundation", "Streams", "NetLayer", "LoopbackServer"]),
     .testTarget(name: "PortableFoundationTests", dependencies: ["PortableFoundation"]),

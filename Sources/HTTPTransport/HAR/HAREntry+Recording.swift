@@ -41,7 +41,7 @@ extension HAREntry {
 
   private mutating func set(_ metrics: TransferMetrics) {
     time = metrics.total.milliseconds
-    timings = Timings(metrics, isAnswered: status > 0)
+    timings = Timings(metrics, hasResponse: status > 0)
     httpVersion = metrics.httpVersion.map { "HTTP/\($0)" } ?? ""
     // The last colon precedes the port, also after an IPv6 address.
     address = metrics.remoteAddress.map { address in
@@ -53,7 +53,7 @@ extension HAREntry {
 
 extension HAREntry.Timings {
   /// Creates the phases of a transfer. HAR counts TLS within `connect`, `TransferMetrics` does not.
-  init(_ metrics: TransferMetrics, isAnswered: Bool) {
+  init(_ metrics: TransferMetrics, hasResponse: Bool) {
     self.init()
     blocked = metrics.queued?.milliseconds ?? -1
     dns = metrics.nameLookup?.milliseconds ?? -1
@@ -64,7 +64,7 @@ extension HAREntry.Timings {
     }
     let total = metrics.total.milliseconds
     // Without a response, the transport may report a first byte although none has arrived.
-    let first = isAnswered ? metrics.firstByte?.milliseconds ?? total : total
+    let first = hasResponse ? metrics.firstByte?.milliseconds ?? total : total
     wait = max(0, first - max(0, blocked) - max(0, dns) - max(0, connect))
     receive = max(0, total - first)
   }

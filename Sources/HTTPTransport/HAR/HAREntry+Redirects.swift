@@ -1,9 +1,8 @@
-import NetLayer
 import PortableFoundation
 
 extension HAREntry {
   /// Returns the entries of a call through a transport: one for each redirect, and one for the result.
-  static func entries(
+  package static func entries(
     of request: Request, _ result: Result<Response, NetworkError>, started: Date, redaction: Redaction
   ) -> [HAREntry] {
     let response = try? result.get()
