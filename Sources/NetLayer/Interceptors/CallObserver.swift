@@ -45,7 +45,7 @@ enum CallEvent: Sendable {
 /// The number of a call, which its attempts share. The observer sets it.
 enum CallNumber: ContextKey { static let defaultValue = 0 }
 
-/// Whether an observer has ever existed, so that readings without one need not search for it.
+/// A mark of programs that use an observer, so that readings in other programs need not search for one.
 @usableFromInline
 enum CallObservation {
   /// Guards only itself. Recorders set it when they are made, on any thread.

@@ -56,14 +56,17 @@ struct RecordedCalls {
   let maxCalls: Int
   let maxSize: Int
   let maxBodySize: Int
-  let redaction: Redaction
+  /// The recorder's redaction, and the same with the names of the backend of the current event.
+  private let ownRedaction: Redaction
+  private var redaction: Redaction
   private(set) var dropped = 0
   private var entries: [Int: Recorder.Entry] = [:]
   private var sizes: [Int: Int] = [:]
   private var size = 0
 
   init(maxCalls: Int, maxSize: Int, maxBodySize: Int, redaction: Redaction) {
-    (self.maxCalls, self.maxSize, self.maxBodySize, self.redaction) = (maxCalls, maxSize, maxBodySize, redaction)
+    (self.maxCalls, self.maxSize, self.maxBodySize) = (maxCalls, maxSize, maxBodySize)
+    (ownRedaction, self.redaction) = (redaction, redaction)
   }
 
   /// The calls, the oldest first.
@@ -79,6 +82,7 @@ struct RecordedCalls {
 
   /// Applies an event. Events of a dropped call have no effect.
   mutating func apply(_ noted: Noted) {
+    if !ownRedaction.hidesNothing { redaction = ownRedaction.hiding(noted.request.options.redaction) }
     if case .started(let endpoint) = noted.event {
       var entry = Recorder.Entry(
         number: noted.number, request: noted.request, at: noted.now, uptime: noted.uptime, redaction: redaction)

@@ -10,13 +10,12 @@ import Streams
 /// // …
 /// try recorder.write(to: file)  // a HAR file, which every browser opens
 /// ```
-/// It may stand at any position among the interceptors, because it observes the whole path of a call. A network uses the
+/// Its position among the interceptors has no effect, because it observes the whole path of a call. A network uses the
 /// first of its recorders. Secrets are replaced when a call is recorded: neither the memory nor a file contains them. A body
 /// that is not UTF-8 is kept only if it is an image, a font or an `application/octet-stream`. The transport adds some fields
 /// of requests, such as `Host` and cookies, which the recorder does not see.
 public final class Recorder: Interceptor, CallObserver, @unchecked Sendable {
   // Safe: the calls are used only on the queue, everything else is a constant or locked.
-  private let redaction: Redaction
   private let maxBodySize: Int
   let clock: any SchedulerType
   /// Guards the events that the queue has yet to process, the last number of a call, and whether a batch is scheduled. Every
@@ -34,13 +33,13 @@ public final class Recorder: Interceptor, CallObserver, @unchecked Sendable {
   ///   - maxCalls: The maximum number of calls.
   ///   - maxSize: The maximum number of bytes of all calls.
   ///   - maxBodySize: The maximum number of bytes that are kept of each body.
-  ///   - redaction: The secrets to hide.
+  ///   - redaction: The secrets to hide, in addition to those of the backend; `.none` hides nothing.
   ///   - clock: The clock of the times of calls.
   public init(
     maxCalls: Int = 500, maxSize: Int = 16 << 20, maxBodySize: Int = 64 << 10, redaction: Redaction = .standard,
     clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
   ) {
-    (self.redaction, self.maxBodySize, self.clock) = (redaction, max(0, maxBodySize), clock)
+    (self.maxBodySize, self.clock) = (max(0, maxBodySize), clock)
     calls = RecordedCalls(
       maxCalls: max(1, maxCalls), maxSize: maxSize, maxBodySize: max(0, maxBodySize), redaction: redaction)
     CallObservation.isUsed.store(true, ordering: .relaxed)
@@ -96,7 +95,7 @@ public final class Recorder: Interceptor, CallObserver, @unchecked Sendable {
   /// Sends `request` unchanged.
   public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> { next(request) }
 
-  /// Gives the call its number.
+  /// Adds the number of the call to the context of its request.
   public func prepare(_ request: inout Request) {
     request.context[CallNumber.self] = pending.withLock { pending in
       pending.number += 1

@@ -233,6 +233,18 @@ final class RecorderTests: XCTestCase {
     XCTAssertEqual(try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int, 0o600)
   }
 
+  func test_namesThatTheBackendHides_areHidden() throws {
+    let virtual = VirtualNetwork(.json(#"{"shopper":"zoe"}"#))
+    let (recorder, open) = (recorder(virtual), Recorder(redaction: .none, clock: virtual.scheduler))
+    for each in [recorder, open] {
+      let network = virtual.network(each).with { $0.redaction = .standard.hiding("shopper") }
+      virtual.note("", network.response(.get("/a")))
+    }
+    virtual.scheduler.start()
+    XCTAssertEqual(recorder.entries.first?.attempts.first?.responseBody, Data(#"{"shopper":"***"}"#.utf8))
+    XCTAssertEqual(open.entries.first?.attempts.first?.responseBody, Data(#"{"shopper":"zoe"}"#.utf8))
+  }
+
   func test_anArchive_isReplayed() throws {
     let virtual = VirtualNetwork(.sequence([.json("", status: 503), .json(#"{"a":7}"#)]))
     let recorder = recorder(virtual)
