@@ -101,7 +101,7 @@ extension HAREntry {
       return .failure(
         .file, reason: "the recording has only \(body.count) of the \(fullCount) bytes of the response to \(url)")
     }
-    let (headers, body) = (redaction.redacted(responseHeaders), Data(redaction.bytes(body)))
+    let (headers, body) = (redaction.redacted(responseHeaders), redaction.body(body))
     guard resourceType == "websocket", status == 101 else {
       return .response(status: status, headers: headers, body: body)
     }

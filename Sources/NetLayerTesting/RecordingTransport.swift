@@ -9,10 +9,10 @@ import PortableFoundation
 /// let transport = try RecordingTransport(CurlTransport(), to: file, mode: .once)
 /// ```
 /// The file has one entry per request and redirect, with secrets replaced, and mode 0600. It is a complete HAR file at any
-/// moment, even if the program crashes. Secrets in a body that is not UTF-8 are found by their names, too, if its encoding
-/// extends ASCII; bytes of a binary body may look like one. Cancelled requests are not recorded. If a call can't be
-/// recorded, for example because the disk or the recording is full, it fails with `file`, because it would be missing in a
-/// replay. The recording keeps all earlier calls.
+/// moment, even if the program crashes. Secrets are also found in UTF-16, and in bodies of every encoding that extends ASCII;
+/// bytes of a binary body may look like one. Cancelled requests are not recorded. If a call can't be recorded, for example
+/// because the disk or the recording is full, it fails with `file`, because it would be missing in a replay. The recording
+/// keeps all earlier calls.
 public final class RecordingTransport: Transport {
   /// The choice between requests that are sent and recorded, and requests that are replayed.
   public struct Mode: Sendable, Hashable {

@@ -15,7 +15,7 @@ extension HAREntry {
     case .success(let response):
       status = response.status
       responseHeaders = redaction.redacted(response.headers)
-      body = Data(redaction.bytes(response.body))
+      body = redaction.body(response.body)
       metrics = response.metrics
     case .failure(let error):
       failure = Failure(error, redaction: redaction)
@@ -32,7 +32,7 @@ extension HAREntry {
     entry.requestHeaders = redaction.redacted(requestHeaders)
     if case .text(let text, let type) = requestBody { entry.requestBody = .text(redaction.redacted(text), type: type) }
     entry.responseHeaders = redaction.redacted(responseHeaders)
-    entry.body = Data(redaction.bytes(body))
+    entry.body = redaction.body(body)
     entry.failure?.reason = redaction.redacted(failure?.reason ?? "")
     for index in messages.indices { entry.messages[index].data = redaction.redacted(messages[index].data) }
     for index in events.indices { entry.events[index].data = redaction.redacted(events[index].data) }
@@ -103,10 +103,10 @@ extension HAREntry.SentBody {
     let type = redaction.redacted(request.headers["Content-Type"] ?? "")
     if bytes.isEmpty {
       self = .none
-    } else if let text = String(validating: bytes, as: UTF8.self) {
+    } else if !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) {
       self = .text(redaction.redacted(text), type: type)
     } else {
-      let hidden = Data(redaction.bytes(bytes))
+      let hidden = redaction.body(bytes)
       self = .digest(HTTPDigest.sha256(hidden).hex, count: bytes.count, type: type)
     }
   }
@@ -132,7 +132,7 @@ extension Duration {
 
 extension URL {
   /// The URL without its fragment, which is not sent.
-  fileprivate var withoutFragment: URL {
+  package var withoutFragment: URL {
     let text = absoluteString
     guard let mark = text.firstIndex(of: "#") else { return self }
     return URL(string: String(text[..<mark])) ?? self

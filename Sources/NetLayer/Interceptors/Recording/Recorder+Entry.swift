@@ -38,7 +38,7 @@ extension Recorder {
     public var id: Int { number }
     /// The method.
     public let method: HTTPMethod
-    /// The URL.
+    /// The URL, without its fragment, which is not sent.
     public let url: String
     /// The start of the call.
     public let started: Date
@@ -69,7 +69,7 @@ extension Recorder {
 
     init(number: Int, request: Request, at now: Date, uptime: Duration, redaction: Redaction) {
       (self.number, method, started, begin) = (number, request.method, now, uptime)
-      url = redaction.redacted(request.url)
+      url = redaction.redacted(request.url.withoutFragment)
     }
 
     /// The assumed size in memory.
