@@ -16,7 +16,8 @@ struct RecordedCalls {
     private(set) var bodySize = 0
 
     init(_ event: CallEvent, number: Int, request: Request, at now: Date, uptime: Duration, keeping limit: Int) {
-      (self.number, self.request, self.now, self.uptime) = (number, request, now, uptime)
+      (self.number, self.now, self.uptime) = (number, now, uptime)
+      self.request = Self.bare(request, limit, event)
       switch event {
       case .received(let response, let sent):
         origin = response.origin
@@ -33,6 +34,20 @@ struct RecordedCalls {
         self.event = .chunk(chunk.prefix(limit))
       default: self.event = event
       }
+    }
+
+    /// Returns the request with the start of its body, if the event needs it.
+    private static func bare(_ request: Request, _ limit: Int, _ event: CallEvent) -> Request {
+      var request = request
+      switch (event, request.body) {
+      case (.sent, .data(let data)), (.received, .data(let data)):
+        guard data.count > limit else { break }
+        let start = Data(data.prefix(limit))
+        request.body = .data(start.dropLast(start.unfinishedScalar))
+      case (.sent, _), (.received, _): break
+      default: request.body = .none
+      }
+      return request
     }
 
     /// Returns the response without its context, which owns the body of a stream.

@@ -233,6 +233,19 @@ final class RecorderTests: XCTestCase {
     XCTAssertEqual(try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int, 0o600)
   }
 
+  func test_longBodiesOfRequests_areCutBetweenCharacters() throws {
+    let virtual = VirtualNetwork(.failure(.timeout))
+    let recorder = recorder(virtual)
+    let text = "password=s3cr3t&" + String(repeating: "ë", count: 2_000)
+    virtual.note(
+      "", virtual.network(recorder).response(Call(.post, "/a", task: .data(Data(text.utf8), contentType: "text/plain")))
+    )
+    virtual.scheduler.start()
+    let body = try XCTUnwrap(recorder.entries.first?.attempts.first?.requestBody)
+    XCTAssertTrue(body.hasPrefix("password=***&ë"), body)
+    XCTAssertTrue(body.hasSuffix("ë") && body.utf8.count <= 1_000)
+  }
+
   func test_namesThatTheBackendHides_areHidden() throws {
     let virtual = VirtualNetwork(.json(#"{"shopper":"zoe"}"#))
     let (recorder, open) = (recorder(virtual), Recorder(redaction: .none, clock: virtual.scheduler))
