@@ -227,6 +227,8 @@ final class RecorderTests: XCTestCase {
     try recorder.write(to: file)
     let text = try String(contentsOf: file, encoding: .utf8) + "\(recorder.entries)"
     XCTAssertEqual(recorder.entries.count, 5)
+    XCTAssertEqual(recorder.entries.prefix(2).compactMap { $0.attempts.first?.responseBody }, [Data(), Data()])
+    XCTAssertEqual(recorder.entries.prefix(2).compactMap { $0.attempts.first?.bodySize }, [utf16.count, 14])
     for secret in ["s3cr3t", "s3cr3", utf16.base64EncodedString(), "s\0003"] {
       XCTAssertFalse(text.contains(secret), text)
     }
