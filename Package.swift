@@ -36,15 +36,13 @@ let package = Package(
     .target(
       name: "HTTPTransport",
       dependencies: [
-        "PortableFoundation", "Streams", .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
+        "PortableFoundation", "Streams", "JSONText", .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
       ],
       exclude: privacy.exclude, resources: privacy.resources, swiftSettings: urlSession),
     .target(
       name: "NetLayer", dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport"],
       exclude: privacy.exclude, resources: privacy.resources),
-    .target(
-      name: "NetLayerTesting", dependencies: ["PortableFoundation", "NetLayer"], exclude: privacy.exclude,
-      resources: privacy.resources),
+    .target(name: "NetLayerTesting", dependencies: ["PortableFoundation", "NetLayer"]),
     .target(name: "LoopbackServer", dependencies: ["PortableFoundation"]),
     .executableTarget(name: "Demo", dependencies: ["PortableFoundation", "Streams", "NetLayer", "LoopbackServer"]),
     .testTarget(name: "PortableFoundationTests", dependencies: ["PortableFoundation"]),

@@ -139,6 +139,8 @@ struct CallContent: Sendable {
     set { notes = newValue }
   }
   private var notes: Context?
+  /// The type of the endpoint that described the call; `nil` for a `Call`.
+  private(set) var endpoint: Any.Type?
   /// Whether the URL comes from a third party, such as a server. The backend then adds nothing to the request, even if
   /// it has no base URL.
   var isForeign = false
@@ -174,6 +176,7 @@ struct CallContent: Sendable {
       self = call.content
       return
     }
+    self.endpoint = E.self
     baseURL = endpoint.baseURL
     target = endpoint.path
     method = endpoint.method

@@ -21,6 +21,8 @@ public final class Network: Sendable {
   /// The settings for reading responses.
   let reading: ResponseContext
   let builder: RequestBuilder
+  /// The observer of the calls; `nil` for none.
+  let observer: (any CallObserver)?
   /// The backend's interceptors, then those that sign and send.
   let interceptors: [any Interceptor]
   let activity: Activity
@@ -43,6 +45,7 @@ public final class Network: Sendable {
     self.activity = activity
     self.watching = watching
     reading = ResponseContext(backend)
+    observer = reading.observer
     runOnMappingQueue = backend.mapping.submit
     let account = backend.transport?.account
     transportIdentity = TransportIdentity(

@@ -1,19 +1,20 @@
 import NetLayer
 import PortableFoundation
 
-/// A transport that sends requests through another transport and records the results in a file, which
-/// `StubTransport(replaying:)` plays back.
+/// A transport that sends requests through another transport and records the results in a HAR file, which
+/// ``StubTransport/init(har:redaction:)`` replays and every browser opens.
 ///
 /// ```swift
-/// // Records the first run of the test, and plays the recording back from then on.
+/// // Records the first run of the test, and replays the recording from then on.
 /// let transport = try RecordingTransport(CurlTransport(), to: file, mode: .once)
 /// ```
-/// The file has one line of JSON per call, with secrets replaced, and mode 0600. Secrets in a body that is not UTF-8 are
-/// found by their names, too, if its encoding extends ASCII; bytes of a binary body may look like one. Cancelled requests are not recorded. If a call can't
-/// be recorded, for example because the disk is full, it fails with `file`, because it would be missing in a replay.
-/// The recording keeps all earlier calls.
+/// The file has one entry per request and redirect, with secrets replaced, and mode 0600. It is a complete HAR file at any
+/// moment, even if the program crashes. Secrets are also found in UTF-16, and in bodies of every encoding that extends ASCII;
+/// bytes of a binary body may look like one. Cancelled requests are not recorded. If a call can't be recorded, for example
+/// because the disk or the recording is full, it fails with `file`, because it would be missing in a replay. The recording
+/// keeps all earlier calls.
 public final class RecordingTransport: Transport {
-  /// The choice between requests that are sent and recorded, and requests that are played back.
+  /// The choice between requests that are sent and recorded, and requests that are replayed.
   public struct Mode: Sendable, Hashable {
     private enum Kind { case all, append, once, strict }
 
@@ -21,74 +22,66 @@ public final class RecordingTransport: Transport {
 
     /// Sends and records all requests. Appends to an existing file.
     public static let all = Mode(kind: .all)
-    /// Plays back requests that are in the recording. Sends and records all other requests.
+    /// Replays requests that are in the recording. Sends and records all other requests.
     public static let append = Mode(kind: .append)
-    /// Sends and records all requests if the file does not exist. Otherwise plays all back, as in `strict`.
+    /// Sends and records all requests if the file does not exist. Otherwise replays all, as in `strict`.
     public static let once = Mode(kind: .once)
-    /// Plays back all requests. A request that is not in the recording fails.
+    /// Replays all requests. A request that is not in the recording fails.
     public static let strict = Mode(kind: .strict)
   }
 
   private let base: any Transport
   private let redaction: Redaction
   private let path: String
-  /// The descriptor of the file; `nil` if nothing is recorded.
-  private let file: Int32?
+  /// The file, which the queue uses; `nil` if nothing is recorded.
+  private let file: HARFile?
   private let recorded: RecordedResponses?
-  /// The transport that plays the recording back.
+  /// The transport that replays the recording.
   private let replay: StubTransport
+  /// The results that the queue has yet to record. Other threads add to it.
+  private let waiting = Locked<[Recorded]>([])
   private let queue = DispatchQueue(label: "NetLayer.RecordingTransport")
 
   /// The account of the base transport.
   public var account: String? { base.account }
 
   /// Creates a transport that records the calls through `base` at the end of `file`. It creates the file if necessary,
-  /// and removes the access of other users to an existing one.
+  /// and replaces an existing one with the same entries, which only its owner can read.
   ///
   /// - Parameters:
-  ///   - base: The transport for requests that are not played back.
-  ///   - file: The recording, with one JSON object per line.
+  ///   - base: The transport for requests that are not replayed.
+  ///   - file: The recording, a HAR file.
   ///   - mode: The requests to send and record; by default all.
   ///   - redaction: The secrets to hide in the recording. Requests are matched without them.
-  /// - Throws: `NetworkError` of kind `file` if the file can't be opened for writing, or belongs to another user. In modes that play it back, it is
-  ///   also thrown if the file is missing (`strict`) or not a recording.
+  ///   - maxSize: The maximum number of bytes of the recording, at most 256 MB.
+  /// - Throws: `NetworkError` of kind `file` if the file can't be written, is not a HAR file, or belongs to another user.
+  ///   In the mode `strict`, it is also thrown if the file is missing.
   public init(
-    _ base: any Transport, to file: URL, mode: Mode = .all, redaction: Redaction = .standard
+    _ base: any Transport, to file: URL, mode: Mode = .all, redaction: Redaction = .standard, maxSize: Int = 64 << 20
   ) throws(NetworkError) {
     self.base = base
     self.redaction = redaction
     path = file.path
     let isThere = FileManager.default.fileExists(atPath: file.path)
+    let earlier = mode == .strict || isThere ? try HARReader.entries(of: file) : []
     let replays = mode == .strict || isThere && mode != .all
-    let recorded = replays ? try RecordedResponses(file, redaction: redaction) : nil
+    let recorded = replays ? try RecordedResponses(earlier, of: file, redaction: redaction) : nil
     self.recorded = recorded
-    replay = StubTransport { recorded?[$0] }
+    replay = StubTransport { recorded?.next(for: $0) }
     guard mode != .strict, mode != .once || !isThere else {
       self.file = nil
       return
     }
-    let descriptor = open(file.path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-    self.file = descriptor
-    guard descriptor >= 0, Self.makePrivate(descriptor), lseek(descriptor, 0, SEEK_END) >= 0 else {
-      let error = SystemError.last
-      throw NetworkError(
-        kind: .file, reason: "the recording \(file.path) can't be written: \(SystemError.text(of: error))",
-        underlying: error)
+    do {
+      self.file = try HARFile(
+        file, entries: earlier.map { $0.redacted(redaction) }, limit: min(maxSize, HARReader.maxSize))
+    } catch {
+      throw Self.failure(error, file.path)
     }
   }
 
-  /// Removes the access of other users to an existing file, and returns whether that is done.
-  private static func makePrivate(_ descriptor: Int32) -> Bool {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return false }
-    let isShared = status.st_mode & S_IFMT == S_IFREG && status.st_mode & 0o077 != 0
-    return !isShared || fchmod(descriptor, 0o600) == 0
-  }
-
-  deinit { if let file, file >= 0 { _ = close(file) } }
-
-  /// Returns whether `request` is played back, because it is in the recording or recording has ended.
-  private func isReplayed(_ request: Request) -> Bool { file == nil || recorded?[request] != nil }
+  /// Returns whether `request` is replayed, because it is in the recording or recording has ended.
+  private func isReplayed(_ request: Request) -> Bool { file == nil || recorded?.contains(request) == true }
 
   /// Sends `request`; see `Transport.send`.
   public func send(
@@ -96,8 +89,9 @@ public final class RecordingTransport: Transport {
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> any Disposable {
     guard !isReplayed(request) else { return replay.send(request, progress: progress, completion: completion) }
+    let started = Date()
     return base.send(request, progress: progress) { [self] result in
-      record(request, result) { completion($0 ?? result) }
+      record(request, result, started) { completion($0 ?? result) }
     }
   }
 
@@ -106,6 +100,7 @@ public final class RecordingTransport: Transport {
   /// The whole body is kept in memory for the recording. Do not record endless bodies.
   public func stream(_ request: Request, progress: ProgressHandler?, receiver: StreamReceiver) -> any StreamControl {
     guard !isReplayed(request) else { return replay.stream(request, progress: progress, receiver: receiver) }
+    let started = Date()
     // The body so far. Used only on the transport's thread, which may change.
     let body = Locked(Data())
     return base.stream(
@@ -122,61 +117,52 @@ public final class RecordingTransport: Transport {
             whole.body = body.withLock { $0 }
             return whole
           }
-          record(request, whole) { receiver.completion($0 ?? result) }
+          record(request, whole, started) { receiver.completion($0 ?? result) }
         }))
   }
 
-  /// Records a result on a separate queue, because the disk must not delay the transport. Calls `then` when the line is
+  /// A result to record.
+  private struct Recorded {
+    let request: Request
+    let result: Result<Response, NetworkError>
+    let started: Date
+    let then: @Sendable (Result<Response, NetworkError>?) -> Void
+  }
+
+  /// Records a result on a separate queue, because the disk must not delay the transport. Calls `then` when the file is
   /// written, so that a caller who has a response can read its recording. `then` receives an error that replaces the
   /// result, or `nil`.
   private func record(
-    _ request: Request, _ result: Result<Response, NetworkError>,
+    _ request: Request, _ result: Result<Response, NetworkError>, _ started: Date,
     _ then: @escaping @Sendable (Result<Response, NetworkError>?) -> Void
   ) {
     if case .failure(let error) = result, error.kind == .cancelled { return then(nil) }
-    queue.async { [self] in
-      do {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        try append(try encoder.encode(RecordedCall(request, result, redaction: redaction)) + Data("\n".utf8))
-        then(nil)
-      } catch {
-        then(
-          .failure(
-            NetworkError(
-              kind: .file,
-              reason:
-                "the recording \(path) can't be written: \(SystemError.text(of: error)); make room on the disk, or "
-                + "record elsewhere",
-              request: request, response: try? result.get(), underlying: error)))
+    waiting.withLock { $0.append(Recorded(request: request, result: result, started: started, then: then)) }
+    queue.async { [self] in recordWaiting() }
+  }
+
+  /// Records all waiting results with one write.
+  private func recordWaiting() {
+    let all = waiting.withLock { exchange(&$0, with: []) }
+    guard !all.isEmpty else { return }
+    do {
+      try file?.append(
+        all.flatMap { HAREntry.entries(of: $0.request, $0.result, started: $0.started, redaction: redaction) })
+      for recorded in all { recorded.then(nil) }
+    } catch {
+      for recorded in all {
+        var failure = Self.failure(error, path)
+        (failure.request, failure.response) = (recorded.request, try? recorded.result.get())
+        recorded.then(.failure(failure))
       }
     }
   }
 
-  /// Writes a complete line, or nothing. An incomplete line would make the whole recording unreadable.
-  private func append(_ line: Data) throws {
-    guard let file else { return }
-    let end = lseek(file, 0, SEEK_CUR)
-    guard end < 0 || !writeAll(line, to: file) else { return }
-    let error = SystemError.last
-    if end >= 0, ftruncate(file, end) == 0 { _ = lseek(file, end, SEEK_SET) }
-    throw error
-  }
-}
-
-extension StubTransport {
-  /// Creates a stub that plays back the recording in `file`.
-  ///
-  /// Requests are matched by method, URL and body, without secrets. The responses of equal requests are played back in
-  /// the recorded order; the last one is repeated. Bodies that were not in memory, such as files and streams, are not
-  /// compared.
-  ///
-  /// - Parameters:
-  ///   - file: The recording.
-  ///   - redaction: The redaction that was used for the recording.
-  /// - Throws: `NetworkError` of kind `file` if the file can't be read or is not a recording.
-  public convenience init(replaying file: URL, redaction: Redaction = .standard) throws(NetworkError) {
-    let recorded = try RecordedResponses(file, redaction: redaction)
-    self.init { recorded[$0] }
+  private static func failure(_ error: any Error, _ path: String) -> NetworkError {
+    let isFull = SystemError.code(of: error) == EFBIG
+    let cause = isFull ? "it would exceed maxSize" : SystemError.text(of: error)
+    let remedy = isFull ? "raise maxSize or record fewer calls" : "make room on the disk, or record elsewhere"
+    return NetworkError(
+      kind: .file, reason: "the recording \(path) can't be written: \(cause); \(remedy)", underlying: error)
   }
 }

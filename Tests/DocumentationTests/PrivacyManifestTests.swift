@@ -32,7 +32,7 @@ final class PrivacyManifestTests: XCTestCase {
       count += 1
       XCTAssertEqual(try stated(in: manifest), used, target)
     }
-    XCTAssertEqual(count, 3)
+    XCTAssertEqual(count, 2)
   }
 
   private func categories(of folder: URL) throws -> Set<String> {

@@ -13,6 +13,7 @@ final class Fetcher: Sendable {
   private let options: GetOptions
   private let console: Console
   private let network: Network
+  private let recorder: Recorder?
   private let slots: DispatchSemaphore
   private let running = CompositeDisposable()
   /// The counts of requests, which the main thread and the mapping threads update.
@@ -22,8 +23,12 @@ final class Fetcher: Sendable {
   init(_ options: GetOptions, _ console: Console) throws {
     self.options = options
     self.console = console
+    recorder =
+      options.archive == nil
+      ? nil : Recorder(maxCalls: 100_000, maxSize: 128 << 20, maxBodySize: 8 << 20, redaction: .standard)
     network = try options.request.network(
-      concurrency: options.concurrency, envelope: options.envelope ?? Envelope(), retries: options.retries, console)
+      concurrency: options.concurrency, envelope: options.envelope ?? Envelope(), retries: options.retries,
+      recorder: recorder, console)
     slots = DispatchSemaphore(value: options.concurrency)
   }
 
@@ -78,6 +83,18 @@ final class Fetcher: Sendable {
     for _ in 0..<options.concurrency { slots.wait() }
     // A semaphore must not be deallocated below its initial value.
     for _ in 0..<options.concurrency { slots.signal() }
+  }
+
+  /// Writes the HAR file, and returns whether that was possible.
+  func writeArchive() -> Bool {
+    guard let recorder, let archive = options.archive else { return true }
+    do {
+      try recorder.write(to: archive)
+      return true
+    } catch {
+      console.complain(Problem(error).text)
+      return false
+    }
   }
 
   /// Cancels all requests.

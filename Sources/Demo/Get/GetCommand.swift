@@ -26,6 +26,7 @@ enum GetCommand {
       --concurrency N       at most N concurrent requests (default: 8)
       --retry N             retry up to N times after a connection failure, a timeout, 429 or a 5xx status; requests
                             that a server may carry out twice, such as POST, are not retried
+      --har FILE            write all requests and responses into a HAR file, with secrets redacted; every browser opens it
       --raw                 print unchanged bodies only, also of failures; errors go to standard error
     \(RequestOptions.help)
 
@@ -33,6 +34,7 @@ enum GetCommand {
       Demo get https://api.github.com/repos/swiftlang/swift --at stargazers_count
       Demo get -i https://example.com --raw | head
       Demo get -X PUT -d '{"on":true}' http://127.0.0.1:8080/lamp --curl
+      Demo get https://example.com --retry 3 --har calls.har
       Demo get -d @order.json https://shop.example/orders
       sed 's|^|https://example.com/item/|' ids.txt | Demo get - --concurrency 32 --retry 2 > items.ndjson
 
@@ -46,6 +48,7 @@ enum GetCommand {
   private static func run(_ fetcher: Fetcher, _ options: GetOptions, _ console: Console) -> Int32 {
     Interrupt.handle {
       fetcher.stop()
+      _ = fetcher.writeArchive()
       console.progress("")
       // Lines are written whole and unbuffered, so all results so far have been printed. `exit` could wait forever for
       // the thread that reads standard input, so this calls `_exit`.
@@ -66,6 +69,7 @@ enum GetCommand {
     }
     fetcher.wait()
     console.progress("")
-    return fetcher.failures == 0 ? 0 : 1
+    let isWritten = fetcher.writeArchive()
+    return fetcher.failures == 0 && isWritten ? 0 : 1
   }
 }

@@ -21,6 +21,8 @@ struct GetOptions: CommandOptions {
   var raw = false
   var showsHeaders = false
   var followPages = false
+  /// The HAR file to write.
+  var archive: URL?
 
   mutating func take(word: String) throws {
     inputs.append(word == "-" ? .standardInput : .url(try Target.url(word)))
@@ -40,6 +42,7 @@ struct GetOptions: CommandOptions {
     case "--concurrency": concurrency = try arguments.number(in: 1...10_000)
     case "--retry": retries = try arguments.number(in: 0...1_000)
     case "--raw": raw = try arguments.flag()
+    case "--har": archive = URL(filePath: try arguments.value())
     case "--follow-pages": followPages = try arguments.flag()
     default: return false
     }

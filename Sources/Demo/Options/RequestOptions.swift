@@ -41,11 +41,13 @@ struct RequestOptions: Sendable {
   ///
   /// - Throws: `NetworkError` if the transport cannot be created with these options.
   func network(
-    concurrency: Int = 1, envelope: Envelope = Envelope(), retries: Int = 0, _ console: Console
+    concurrency: Int = 1, envelope: Envelope = Envelope(), retries: Int = 0, recorder: Recorder? = nil,
+    _ console: Console
   ) throws -> Network {
     let limit = Duration.seconds(timeout ?? 60)
     var interceptors: [any Interceptor] = []
     if verbose { interceptors.append(NetworkLogger(level: .headers) { console.log($0) }) }
+    if let recorder { interceptors.append(recorder) }
     if retries > 0 {
       // A budget is meant for services. Here, the user has set the number of retries.
       let policy = RetryPolicy(attempts: retries + 1, initialDelay: .milliseconds(100))

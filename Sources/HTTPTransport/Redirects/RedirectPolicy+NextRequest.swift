@@ -3,7 +3,7 @@ import PortableFoundation
 /// The rules of every policy: limits, permitted targets, POST that becomes GET, credentials that another origin does not
 /// receive.
 extension RedirectPolicy {
-  enum Decision {
+  package enum Decision {
     /// Deliver the response to the caller.
     case deliver
     /// Send this request. The trail includes the redirect.
@@ -15,7 +15,7 @@ extension RedirectPolicy {
   /// Returns the decision on a response with `status` and `headers` to `currentRequest`, which was sent with the jar's
   /// `cookies`. `trail` contains the previous redirects, and `original` is the caller's request. `isUnixSocket` returns
   /// whether the transport connects to a Unix domain socket for a URL: only its own origin may redirect to it.
-  static func decide(
+  package static func decide(
     original: Request, currentRequest: Request, status: Int, headers: HTTPHeaders, trail: RedirectTrail,
     cookies: String?, isUnixSocket: (URL) -> Bool = { _ in false }
   ) -> Decision {

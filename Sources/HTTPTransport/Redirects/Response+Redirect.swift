@@ -20,7 +20,7 @@ extension Response {
 }
 
 /// The redirects that a call has followed, and the requests before them.
-struct RedirectTrail: Sendable {
+package struct RedirectTrail: Sendable {
   /// The properties of a request that determine the response of the server.
   private struct VisitedURL: Hashable {
     var method: String
@@ -38,8 +38,10 @@ struct RedirectTrail: Sendable {
   }
 
   /// The redirects, the oldest first.
-  private(set) var redirects: [Response.Redirect] = []
+  package private(set) var redirects: [Response.Redirect] = []
   private var visited: Set<VisitedURL> = []
+
+  package init() {}
 
   /// Returns the trail with `redirect` added, the response to `currentRequest`, which was sent with the jar's
   /// `cookies`.

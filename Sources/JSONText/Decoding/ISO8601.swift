@@ -5,7 +5,7 @@ extension Date {
   ///
   /// Returns `nil` for any other text, including days that the month does not have, hours above 23 and minutes above
   /// 59. Second 60 is valid only at the end of a day in UTC, where leap seconds occur. All years are Gregorian.
-  init?(iso8601 text: String) {
+  package init?(iso8601 text: String) {
     var text = text
     guard let date = text.withUTF8({ Date(iso8601: $0) }) else { return nil }
     self = date

@@ -60,9 +60,11 @@ final class CallResponses: StreamSource {
       return fail(sink.subscription, error)
     }
     // Outside all interceptors, because a failed attempt that a retry recovers from is not an error.
-    let receiver = Receiver(network: network, sink: sink, last: onlyLast ? Cell(nil) : nil)
+    let number = network.observer == nil ? nil : request.context[CallNumber.self]
+    let receiver = Receiver(network: network, sink: sink, last: onlyLast ? Cell(nil) : nil, number: number)
     let scope = ReceiverScope(sink.subscription, receiver) { $0.receiver.finish($1) }
-    let responses = limited(InterceptorChain(network: network, progress: progress)(request), request)
+    var responses = limited(InterceptorChain(network: network, progress: progress)(request), request)
+    if let observer = network.observer { responses = observed(responses, request, by: observer) }
     guard let labels, !labels.invalidates.isEmpty else {
       return responses.run(scope) { scope.receiver.receive($0) }
     }
@@ -91,6 +93,19 @@ final class CallResponses: StreamSource {
     reception.prepare(&request)
     for interceptor in network.interceptors { interceptor.prepare(&request) }
     return (request, labels)
+  }
+
+  /// Notes the start of a call, and its cancellation.
+  private func observed(
+    _ responses: Observable<Response>, _ request: Request, by observer: any CallObserver
+  ) -> Observable<Response> {
+    var endpoint: Any.Type?
+    if case .call(let call, _) = content { endpoint = call.endpoint }
+    observer.note(.started(endpoint: endpoint.map { "\($0)" }), of: request)
+    let isOver = Flag()
+    return responses.do(
+      onNext: { _ in isOver.raise() }, onError: { _ in isOver.raise() },
+      onDispose: { if !isOver.isRaised { observer.note(.cancelled, of: request) } })
   }
 
   /// Fails a call that can't be sent. The error arrives on the scheduler where results would arrive.
@@ -124,19 +139,32 @@ final class CallResponses: StreamSource {
     let sink: Sink<Response>
     /// The last response until the end, if only that one is to be emitted.
     let last: Cell<Response?>?
+    /// The number of the call, if the network has an observer.
+    let number: Int?
 
     func receive(_ response: Response) {
       var response = response
       // The response may be shared with a call of another backend.
       if response.reading !== network.reading { response.context[ResponseContext.self] = network.reading }
+      if let number, let observer = network.observer {
+        let sent = response.adopt(number)
+        observer.note(.received(response, from: sent), of: response.request)
+      }
       guard let last else { return sink.deliver(response) }
       // If only the last response is used, none is provisional.
       if let cached = response.cached, cached.isProvisional { response.cached = cached.asLast }
       last.value = response
     }
 
+    /// Returns the error with the number of this call. A shared request has the number of the call that was sent.
+    private func adopted(_ error: any Error) -> any Error {
+      guard let number, var error = error as? NetworkError else { return error }
+      error.request?.context[CallNumber.self] = number
+      return error
+    }
+
     func finish(_ error: (any Error)?) {
-      if let error { return sink.subscription.fail(network.reading.report(error)) }
+      if let error { return sink.subscription.fail(network.reading.report(adopted(error))) }
       guard let last else { return sink.subscription.complete() }
       guard let response = last.value.take() else {
         let error = network.reading.error(

@@ -57,6 +57,7 @@ final class Transmission: Disposable {
     // always follows, and counts out.
     network.activity.begin()
     state.withLock { $0.isCounted = true }
+    network.observer?.note(.sent, of: request)
     switch request.context[ResponseReception.self] {
     case .whole: send()
     case .streamed: stream()
@@ -79,6 +80,7 @@ final class Transmission: Disposable {
     // Captures only this object, so that the closure is not allocated.
     let completion: @Sendable (Result<Response, NetworkError>) -> Void = { [self] result in
       countOut()
+      network.observer?.note(.finished(result), of: request)
       if let measured = request.context[MetricsHandler.self] { result.metrics.map(measured) }
       switch result {
       case .success(let response): add(.response(response))
@@ -101,12 +103,14 @@ final class Transmission: Disposable {
       request, progress: nil,
       receiver: StreamReceiver(
         head: { [self] response in
+          network.observer?.note(.head(response), of: request)
           var response = response
           response.context[BodyReader.self] = BodyReader(buffer)
           add(.response(response), handsOver: true)
-        }, chunk: buffer.push,
+        }, chunk: noting(buffer.push) { .chunk($0) },
         completion: { [self] result in
           countOut()
+          network.observer?.note(.finished(result), of: request)
           let metrics = result.metrics
           if let metrics { request.context[MetricsHandler.self]?(metrics) }
           switch result {
@@ -130,7 +134,10 @@ final class Transmission: Disposable {
             reason: "\(name) does not open WebSockets; on Linux, CurlTransport does, with libcurl 7.68 or later",
             request: request)))
     }
-    let link = WebSocketLink(network.backend.mapping)
+    let noted = network.observer.map { observer in
+      { @Sendable [request] message in observer.note(.message(message, isSent: true), of: request) }
+    }
+    let link = WebSocketLink(network.backend.mapping, onSend: noted)
     hold(Disposables.create { link.cancel() })
     // The transport may respond before it has returned the control that sends and closes.
     let control = transport.connect(
@@ -138,21 +145,34 @@ final class Transmission: Disposable {
       receiver: WebSocketReceiver(
         response: { [self] response in
           countOut()
+          network.observer?.note(.head(response), of: request)
           link.messages.whenAttached { [self] in
             var response = response
             let isOpen = response.status == 101
             if isOpen { response.context[WebSocketLink.Owner.self] = WebSocketLink.Owner(link) }
             add(.response(response), handsOver: isOpen)
           }
-        }, message: link.messages.push,
+        }, message: noting(link.messages.push) { .message($0, isSent: false) },
         closed: { [self] result in
           countOut()
+          network.observer?.note(.closed(result), of: request)
           link.messages.whenAttached { [self] in
             link.messages.end(with: result)
             if case .failure(let error) = result { add(.failure(error)) }
           }
         }))
     link.messages.attach(control)
+  }
+
+  /// Returns `push`, which notes each element if the network has an observer.
+  private func noting<Element>(
+    _ push: @escaping @Sendable (Element) -> BodyFlow, as event: @escaping @Sendable (Element) -> CallEvent
+  ) -> @Sendable (Element) -> BodyFlow {
+    guard let observer = network.observer else { return push }
+    return { [request] element in
+      observer.note(event(element), of: request)
+      return push(element)
+    }
   }
 
   /// Keeps the disposable that cancels the request until the request has ended.

@@ -34,10 +34,13 @@ final class WebSocketLink: Sendable {
   }
 
   let messages: Messages
+  /// A closure that observes the messages to send; `nil` for none.
+  private let onSend: (@Sendable (WebSocketMessage) -> Void)?
   /// Guards the state of sending, which senders and the transport's thread access.
   private let sending = Locked(State())
 
-  init(_ scheduler: any ImmediateSchedulerType) {
+  init(_ scheduler: any ImmediateSchedulerType, onSend: (@Sendable (WebSocketMessage) -> Void)? = nil) {
+    self.onSend = onSend
     messages = Messages(scheduler, limit: BodyBuffer.highWater, cost: Self.size, asControl: { $0 })
   }
 
@@ -59,6 +62,7 @@ final class WebSocketLink: Sendable {
       state.unwritten += size
       return state.hasLostMessages || state.unwritten > Self.sendBuffer
     }
+    onSend?(message)
     control.send(message) { [self] error in
       sending.withLock { state in
         state.unwritten -= size

@@ -1,4 +1,5 @@
 import Streams
+import Synchronization
 
 /// The settings for reading a response, and the envelope that accepted it. Requests, JSON and errors carry it.
 ///
@@ -26,12 +27,14 @@ final class ResponseContext: Sendable, ContextKey {
     let redaction: Redaction
     let onError: (@Sendable (NetworkError) -> Void)?
     let mapError: (@Sendable (NetworkError) -> NetworkError)?
+    let observer: (any CallObserver)?
 
     init(_ backend: Backend) {
       (envelope, decoder, encoder) = (EnvelopeRules(backend.envelope), backend.coding.decoder, backend.coding.encoder)
       messages = backend.messages
       (delivery, redaction) = (backend.delivery, backend.redaction)
       (onError, mapError) = (backend.onError, backend.mapError)
+      observer = backend.interceptors.lazy.compactMap { $0 as? any CallObserver }.first
     }
   }
 
@@ -53,6 +56,8 @@ final class ResponseContext: Sendable, ContextKey {
   /// The envelope that has accepted the JSON or will check it.
   var envelope: EnvelopeRules { chosenEnvelope ?? home.envelope }
   var decoder: any ModelDecoder { chosenDecoder ?? home.decoder }
+  /// The observer of the network's calls; `nil` for none.
+  var observer: (any CallObserver)? { home.observer }
   /// The encoder of JSON messages.
   var encoder: JSONParameterEncoder { home.encoder }
   /// The scheduler of the last operator of a pipeline; `nil` for direct delivery.
@@ -102,6 +107,7 @@ final class ResponseContext: Sendable, ContextKey {
     known = (home.mapError?(known) ?? known).carrying(self)
     known.context[IsReported.self] = true
     home.onError?(known)
+    if let observer = home.observer, let request = known.request { observer.note(.failed(known), of: request) }
     return known
   }
 }
@@ -156,11 +162,22 @@ extension Contextual {
   @inlinable
   func reporting<Result>(_ transform: (Self) throws -> Result) throws -> Result? {
     do {
-      return try transform(self)
+      return CallObservation.isUsed.load(ordering: .relaxed) ? try timed(transform) : try transform(self)
     } catch {
       if let error = reported(error) { throw error }
       return nil
     }
+  }
+
+  /// Returns the result of `transform`, and notes how long it took.
+  @usableFromInline
+  func timed<Result>(_ transform: (Self) throws -> Result) throws -> Result {
+    guard let observer = reading.observer,
+      let request = (self as? Response)?.request ?? reading.response?.request
+    else { return try transform(self) }
+    let start = observer.clock.uptime
+    defer { observer.note(.decoded(observer.clock.uptime - start), of: request) }
+    return try transform(self)
   }
 
   @usableFromInline

@@ -121,6 +121,8 @@ extension Network {
             try session.read(chunk, streamed.response) {
               var event = $0
               event.response = streamed.response
+              self.observer?.note(
+                .event(id: event.id, name: event.event, data: event.data), of: streamed.response.request)
               subscription.deliverIfActive(event, to: next)
             }
           }

@@ -9,7 +9,8 @@ package final class Flag: Sendable {
   @usableFromInline
   package init() {}
 
-  @usableFromInline var isRaised: Bool { raised.load(ordering: .acquiring) }
+  @usableFromInline
+  package var isRaised: Bool { raised.load(ordering: .acquiring) }
 
   /// Sets the flag; returns whether this call changed it.
   @usableFromInline @discardableResult

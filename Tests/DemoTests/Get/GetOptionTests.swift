@@ -29,6 +29,27 @@ final class GetOptionTests: XCTestCase {
       [["application/json"], ["application/x-www-form-urlencoded"], ["text/x"]])
   }
 
+  func test_har_writesEachAttemptWithoutSecrets() throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "demo-\(UUID().uuidString).har")
+    defer { try? FileManager.default.removeItem(at: file) }
+    let server = try serve { routes in
+      routes.on("GET", "/") { _ in .json(#"{"token":"s3cr3t"}"#) }
+      routes.on("GET", "/down") { _ in .status(503) }
+    }
+    XCTAssertEqual(
+      try DemoProcess.run(
+        "get", "--har", file.path, "--retry", "1", url(server, "/?token=s3cr3t"), url(server, "/down")
+      )
+      .code, 1)
+    let text = try String(contentsOf: file, encoding: .utf8)
+    XCTAssertFalse(text.contains("s3cr3t"))
+    let log = try XCTUnwrap(try object(text)["log"] as? [String: Any])
+    let entries = try XCTUnwrap(log["entries"] as? [[String: Any]])
+    XCTAssertEqual(
+      entries.compactMap { ($0["response"] as? [String: Any])?["status"] as? Int }.sorted(), [200, 503, 503])
+    XCTAssertEqual(try DemoProcess.run("get", "--har", "/nowhere/a.har", url(server, "/")).code, 1)
+  }
+
   func test_dataFile_isSentAsBody() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "demo-\(UUID().uuidString)")
     let bytes = Data((0..<10_000).map { UInt8(truncatingIfNeeded: $0) })

@@ -46,7 +46,7 @@ final class RecordingTests: XCTestCase {
     XCTAssertEqual(try outcome(live, #"{"a":2}"#), "2")
     XCTAssertEqual(try outcome(live, .data(Data([0xff, 0x00]))), "3")
     XCTAssertEqual(try outcome(live, .none), "4")
-    let replay = try StubTransport(replaying: file)
+    let replay = try StubTransport(har: file)
     XCTAssertEqual(try outcome(replay, #"{"a":2}"#), "2")
     XCTAssertEqual(try outcome(replay, #"{"a":1}"#), "1")
     XCTAssertEqual(try outcome(replay, .none), "4")
@@ -58,7 +58,7 @@ final class RecordingTests: XCTestCase {
   func test_secretsInABodyAreNotRecordedNorCompared() throws {
     XCTAssertEqual(try outcome(try transport(.all), #"{"password":"one","a":1}"#), "1")
     XCTAssertFalse(try String(contentsOf: file, encoding: .utf8).contains("one"))
-    let replay = try StubTransport(replaying: file)
+    let replay = try StubTransport(har: file)
     XCTAssertEqual(try outcome(replay, #"{"password":"two","a":1}"#), "1")
     XCTAssertEqual(try outcome(replay, #"{"password":"two","a":2}"#), "connection")
   }
@@ -69,9 +69,9 @@ final class RecordingTests: XCTestCase {
     }
     server = StubTransport { _ in .response(body: body("secret")) }
     _ = try outcome(try transport(.all), .data(body("one")))
-    let line = try JSONDecoder().decode(RecordedCall.self, from: Data(contentsOf: file))
-    XCTAssertEqual(line.base64, body("***").base64EncodedString())
-    let replay = try StubTransport(replaying: file)
+    let entry = try XCTUnwrap(HARReader.entries(of: file).first)
+    XCTAssertEqual(entry.body, body("***"))
+    let replay = try StubTransport(har: file)
     XCTAssertEqual(try outcome(replay, .data(body("two"))), String(decoding: body("***"), as: UTF8.self))
   }
 
@@ -87,10 +87,10 @@ final class RecordingTests: XCTestCase {
   }
 
   func test_aRecordingMatches_ifTheRedactionHasMoreRulesNow() throws {
-    let line =
-      #"{"headers":[],"method":"POST","sent":"refresh=a","status":200,"text":"old","url":"http://h/x?token=b"}"#
-    try Data(line.utf8).write(to: file)
-    XCTAssertEqual(try outcome(try StubTransport(replaying: file), "refresh=c"), "old")
+    var entry = HAREntry(method: "POST", url: "http://h/x?token=b", status: 200)
+    (entry.requestBody, entry.body) = (.text("refresh=a", type: ""), Data("old".utf8))
+    try HARWriter.archive([entry]).write(to: file)
+    XCTAssertEqual(try outcome(try StubTransport(har: file), "refresh=c"), "old")
   }
 
   func test_aRandomMultipartBoundaryIsNotCompared() throws {
@@ -102,7 +102,7 @@ final class RecordingTests: XCTestCase {
     }
     let (body, headers) = form("b1", "7")
     XCTAssertEqual(try outcome(try transport(.all), body, headers: headers), "1")
-    let replay = try StubTransport(replaying: file)
+    let replay = try StubTransport(har: file)
     let (same, others) = form("b2", "7")
     XCTAssertEqual(try outcome(replay, same, headers: others), "1")
     XCTAssertEqual(try outcome(replay, form("b3", "8").0, headers: form("b3", "8").1), "connection")
@@ -111,14 +111,87 @@ final class RecordingTests: XCTestCase {
   func test_aBodyThatIsNotInMemoryMatchesByMethodAndURL() throws {
     let stream = Request.Body.stream(.init(count: nil) { { nil } })
     XCTAssertEqual(try outcome(try transport(.all), stream), "1")
-    XCTAssertEqual(try outcome(try StubTransport(replaying: file), stream), "1")
+    XCTAssertEqual(try outcome(try StubTransport(har: file), stream), "1")
   }
 
   func test_aRecordingWithoutBodiesMatchesAnyBody() throws {
-    let line = #"{"headers":[],"method":"POST","status":200,"text":"old","url":"http://h/x?token=<redacted>"}"#
-    let url = Redaction.standard.redacted(try XCTUnwrap(URL(string: "http://h/x?token=secret")))
-    try Data(line.replacingOccurrences(of: "http://h/x?token=<redacted>", with: url).utf8).write(to: file)
-    XCTAssertEqual(try outcome(try StubTransport(replaying: file), "anything"), "old")
+    var entry = HAREntry(method: "POST", url: "http://h/x?token=other", status: 200)
+    (entry.requestBody, entry.body) = (.unknown, Data("old".utf8))
+    try HARWriter.archive([entry]).write(to: file)
+    XCTAssertEqual(try outcome(try StubTransport(har: file), "anything"), "old")
+  }
+
+  func test_aRecordingBeyondItsSizeFailsTheCall_andKeepsEarlierCalls() throws {
+    let live = try RecordingTransport(server, to: file, maxSize: 1_200)
+    XCTAssertEqual([try outcome(live, "a"), try outcome(live, "b"), try outcome(live, "c")], ["1", "file", "file"])
+    XCTAssertEqual(try HARReader.entries(of: file).map(\.body), [Data("1".utf8)])
+  }
+
+  func test_aFileThatIsNotRegularIsNotReplaced() throws {
+    let folder = try makeSocketFolder()
+    let pipe = URL(filePath: folder).appending(path: "pipe")
+    XCTAssertEqual(mkfifo(pipe.path, 0o600), 0)
+    XCTAssertThrowsError(try RecordingTransport(server, to: pipe)) {
+      XCTAssertEqual(($0 as? NetworkError)?.kind, .file)
+    }
+    var info = stat()
+    XCTAssertEqual(lstat(pipe.path, &info), 0)
+    XCTAssertEqual(info.st_mode & S_IFMT, S_IFIFO)
+  }
+
+  func test_anEmptyRecordingIsAnArchive() throws {
+    _ = try transport(.all)
+    XCTAssertEqual(try HARReader.entries(of: file), [])
+    XCTAssertEqual(try outcome(try StubTransport(har: file), "a"), "connection")
+  }
+
+  func test_redirectsAreRecordedAndFollowed() throws {
+    let (old, new) = (try XCTUnwrap(URL(string: "http://h/x?token=secret")), try XCTUnwrap(URL(string: "http://h/new")))
+    let redirect = Response.Redirect(url: old, status: 303, headers: ["Location": "/new"])
+    let base = StubTransport { request in
+      .init(delay: .zero) { _ in
+        .success(Response(request: request, url: new, body: Data("n".utf8), redirects: [redirect]))
+      }
+    }
+    XCTAssertEqual(try outcome(try RecordingTransport(base, to: file), "a"), "n")
+    XCTAssertEqual(try HARReader.entries(of: file).map(\.method), ["POST", "GET"])
+    let pending = PendingCall(self)
+    _ = pending.send(
+      Request(method: .post, url: old, body: .data(Data("a".utf8))), on: try StubTransport(har: file))
+    let response = try pending.outcome().get()
+    XCTAssertEqual(response.redirects.map(\.status), [303])
+    XCTAssertEqual(response.url, new)
+    XCTAssertEqual(response.body, Data("n".utf8))
+  }
+
+  func test_recordingAReplayGivesTheSameRecordingExceptForTimes() throws {
+    server = StubTransport { request in
+      switch request.url.path {
+      case "/fails": .failure(.timeout, reason: "token=abc is late")
+      case "/binary": .response(headers: ["Content-Type": "image/png"], body: Data([0, 255, 128]))
+      default:
+        .response(
+          headers: ["Content-Encoding": "gzip", "Content-Type": "text/plain; charset=iso-8859-1"],
+          body: Data("{\"token\":\"x\",\"a\":\"ë\"}".utf8))
+      }
+    }
+    func run(_ transport: any Transport, _ file: URL) throws -> [HAREntry] {
+      for path in ["fails", "binary", "text"] {
+        let pending = PendingCall(self)
+        _ = pending.send(Request(url: try XCTUnwrap(URL(string: "http://h/\(path)"))), on: transport)
+        _ = try pending.outcome()
+      }
+      return try HARReader.entries(of: file).map { entry in
+        var entry = entry
+        entry.started = nil
+        return entry
+      }
+    }
+    let first = try run(try transport(.all), file)
+    let second = file.appendingPathExtension("2")
+    addTeardownBlock { try? FileManager.default.removeItem(at: second) }
+    XCTAssertEqual(try run(try RecordingTransport(StubTransport(har: file), to: second), second), first)
+    XCTAssertEqual(first.map(\.failure?.kind), ["timeout", nil, nil])
   }
 
   func test_strictSendsNothing() throws {
@@ -150,7 +223,7 @@ final class RecordingTests: XCTestCase {
 
   func test_allAlsoSendsRecordedRequests() throws {
     XCTAssertEqual([try outcome(try transport(.all), "a"), try outcome(try transport(.all), "a")], ["1", "2"])
-    let replay = try StubTransport(replaying: file)
+    let replay = try StubTransport(har: file)
     XCTAssertEqual([try outcome(replay, "a"), try outcome(replay, "a")], ["1", "2"])
   }
 }

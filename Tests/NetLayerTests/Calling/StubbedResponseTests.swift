@@ -36,19 +36,19 @@ final class StubbedResponseTests: XCTestCase {
     XCTAssertTrue(error.reason.contains("GET http://h/v1/user/17"))
   }
 
-  #if os(Linux)
-    func test_requestThatCannotBeRecordedFails() throws {
-      let full = URL(filePath: "/dev/full")
-      let replies = StubTransport { $0.method == .get ? .json("7") : .failure(.timeout) }
-      let transport = try RecordingTransport(replies, to: full)
-      for endpoint in [API.user(7), .like] {
-        let error = try failure(of: network(transport).request(endpoint))
-        XCTAssertEqual(error.kind, .file)
-        XCTAssert(error.reason.contains("/dev/full can't be written"), error.reason)
-        XCTAssertEqual(error.request?.method, endpoint.method)
-      }
+  func test_requestThatCannotBeRecordedFails() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "recording-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let replies = StubTransport { $0.method == .get ? .json("7") : .failure(.timeout) }
+    let transport = try RecordingTransport(replies, to: folder.appending(path: "calls.har"))
+    try FileManager.default.removeItem(at: folder)
+    for endpoint in [API.user(7), .like] {
+      let error = try failure(of: network(transport).request(endpoint))
+      XCTAssertEqual(error.kind, .file)
+      XCTAssert(error.reason.contains("calls.har can't be written"), error.reason)
+      XCTAssertEqual(error.request?.method, endpoint.method)
     }
-  #endif
+  }
 
   func test_recordingKeepsEarlierResponsesWhenTheDiskIsFull() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "recording-\(UUID().uuidString)")
@@ -60,7 +60,7 @@ final class StubbedResponseTests: XCTestCase {
     let transport = try RecordingTransport(StubTransport { _ in .json(text) }, to: file)
     XCTAssertEqual(record(network(transport).request(API.user(1))).ends, 1)
     XCTAssertEqual(try failure(of: network(transport).request(API.user(2))).kind, .file)
-    let replayed = network(try StubTransport(replaying: file))
+    let replayed = network(try StubTransport(har: file))
     XCTAssertEqual(record(replayed.request(API.user(1), as: String.self)).elements.map(\.count), [text.count])
   }
 
@@ -138,9 +138,9 @@ final class StubbedResponseTests: XCTestCase {
     }
     let recorded = try run(live)
     XCTAssertEqual(recorded, ["200 1 y", "200 2 y", "timeout"])
-    XCTAssertEqual(try run(network(StubTransport(replaying: file))), recorded)
+    XCTAssertEqual(try run(network(StubTransport(har: file))), recorded)
     XCTAssertFalse(try String(contentsOf: file, encoding: .utf8).contains("s3cret"))
-    XCTAssertThrowsError(try StubTransport(replaying: file.appending(path: "none"))) {
+    XCTAssertThrowsError(try StubTransport(har: file.appending(path: "none"))) {
       XCTAssertEqual(($0 as? NetworkError)?.kind, .file)
     }
   }

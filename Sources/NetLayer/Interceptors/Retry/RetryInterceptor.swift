@@ -88,6 +88,7 @@ public struct RetryInterceptor: Interceptor {
         guard let again = error as? Again ?? again(request, after: .wrapping(error)) else { throw error }
         var request = request
         request.attempt = again.made + 1
+        next.network.observer?.note(.pause(again.pause), of: request)
         return attempt(request, next).delaySubscription(again.pause, scheduler: clock)
       }
   }

@@ -11,6 +11,7 @@ let targets: [String: @Sendable (Data) -> Void] = [
   "cookies": fuzzCookies,
   "dates": fuzzDates,
   "events": fuzzEvents,
+  "har": fuzzHAR,
   "heads": fuzzHeads,
   "json": fuzzJSON,
   "lines": fuzzLines,

@@ -1,0 +1,119 @@
+import PortableFoundation
+
+/// One request of an HTTP archive (HAR 1.2), with its response or error: an attempt of a call, or a redirect.
+///
+/// The properties that HAR does not define are fields whose names start with an underscore.
+package struct HAREntry: Sendable, Equatable {
+  /// The start of the request; `nil` if the archive has no valid date.
+  package var started: Date?
+  /// The time from the start to the end, in milliseconds.
+  package var time = 0.0
+  package var timings = Timings()
+  package var method: String
+  /// The absolute URL without its fragment.
+  package var url: String
+  package var httpVersion = ""
+  package var requestHeaders = HTTPHeaders()
+  package var requestBody = SentBody.none
+  /// The status; 0 if no response arrived.
+  package var status: Int
+  package var responseHeaders = HTTPHeaders()
+  /// The body, with its content coding removed.
+  package var body = Data()
+  /// The number of bytes of the whole body, if `body` is only its start.
+  package var fullCount: Int?
+  /// The reason why the archive does not contain the body; `nil` if it does.
+  package var missingBody: String?
+  /// The address of the server, without the port.
+  package var address: String?
+  package var failure: Failure?
+  package var resourceType = "fetch"
+  package var messages: [Message] = []
+  package var events: [Event] = []
+  package var facts = Facts()
+
+  package init(method: String, url: String, status: Int) {
+    (self.method, self.url, self.status) = (method, url, status)
+  }
+
+  /// The duration of each phase in milliseconds; -1 for a phase that is unknown or did not occur.
+  package struct Timings: Sendable, Equatable {
+    package var blocked = -1.0
+    package var dns = -1.0
+    /// The time of the connection, including TLS.
+    package var connect = -1.0
+    package var ssl = -1.0
+    package var send = 0.0
+    package var wait = 0.0
+    package var receive = 0.0
+
+    package init() {}
+  }
+
+  /// The body of a request, as it is stored and compared.
+  package enum SentBody: Sendable, Equatable {
+    case none
+    case text(String, type: String)
+    /// The SHA-256 of a body that is not text, as hexadecimal digits.
+    case digest(String, count: Int, type: String)
+    /// A body that was not in memory, or whose bytes the archive does not contain.
+    case unknown
+  }
+
+  /// The error of an attempt, or of the call that it belongs to.
+  package struct Failure: Sendable, Equatable {
+    package var kind: String
+    package var code: Int?
+    package var reason: String
+
+    package init(kind: String, code: Int? = nil, reason: String) {
+      (self.kind, self.code, self.reason) = (kind, code, reason)
+    }
+  }
+
+  /// A message of a WebSocket. Binary data is base64.
+  package struct Message: Sendable, Equatable {
+    package var isSent: Bool
+    /// The time in seconds since 1970.
+    package var time: Double
+    /// The opcode of the frame: 1 for text, 2 for binary data.
+    package var opcode: Int
+    package var data: String
+
+    package init(isSent: Bool, time: Double, opcode: Int, data: String) {
+      (self.isSent, self.time, self.opcode, self.data) = (isSent, time, opcode, data)
+    }
+  }
+
+  /// A server-sent event.
+  package struct Event: Sendable, Equatable {
+    /// The time in seconds since 1970.
+    package var time: Double
+    package var name: String
+    package var id: String
+    package var data: String
+
+    package init(time: Double, name: String, id: String, data: String) {
+      (self.time, self.name, self.id, self.data) = (time, name, id, data)
+    }
+  }
+
+  /// The facts about the call that HAR does not define.
+  package struct Facts: Sendable, Equatable {
+    /// The number of the call, which joins its attempts.
+    package var call: Int?
+    package var attempt: Int?
+    /// The delay before the attempt, in milliseconds.
+    package var pause: Double?
+    /// The use of the cache: `hit`, `stale` or `revalidated`.
+    package var cache: String?
+    /// The number of the call that was sent in place of this one.
+    package var coalesced: Int?
+    /// The type of the endpoint.
+    package var endpoint: String?
+    /// The time of decoding, in milliseconds.
+    package var decoding: Double?
+
+    package init() {}
+  }
+}

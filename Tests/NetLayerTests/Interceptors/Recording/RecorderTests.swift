@@ -1,0 +1,303 @@
+import Foundation
+import NetLayerTesting
+import Streams
+import StreamsTesting
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+/// Tests of the facts that a recorder keeps about a call.
+final class RecorderTests: XCTestCase {
+  private func recorder(_ virtual: VirtualNetwork, maxCalls: Int = 500, maxSize: Int = 16 << 20) -> Recorder {
+    Recorder(maxCalls: maxCalls, maxSize: maxSize, maxBodySize: 1_000, clock: virtual.scheduler)
+  }
+
+  private struct Feed: Endpoint {
+    let path = "feed"
+  }
+
+  func test_attemptsAndPauses_areRecordedAtAnyPosition() throws {
+    for isFirst in [true, false] {
+      let virtual = VirtualNetwork(
+        .sequence([.json("", status: 503), .failure(.timeout, after: .milliseconds(5)), .json("7")]))
+      let recorder = recorder(virtual)
+      let retry = RetryInterceptor(policy: RetryPolicy(jitter: { $0.upperBound }))
+      let network = isFirst ? virtual.network(recorder, retry) : virtual.network(retry, recorder)
+      virtual.note("", network.response(Feed()))
+      virtual.scheduler.start()
+      let entry = try XCTUnwrap(recorder.entries.first)
+      XCTAssertEqual(recorder.entries.count, 1)
+      XCTAssertEqual(entry.attempts.map(\.status), [503, nil, 200])
+      XCTAssertEqual(entry.attempts.map(\.pause), [nil, .milliseconds(500), .seconds(1)])
+      XCTAssertEqual(entry.attempts.map(\.failure?.kind), [nil, .timeout, nil])
+      XCTAssertEqual(entry.state, .done)
+      XCTAssertEqual(entry.endpoint, "Feed")
+      XCTAssertEqual(entry.duration, entry.attempts.compactMap(\.duration).reduce(.milliseconds(1_500), +))
+      XCTAssertGreaterThanOrEqual(entry.attempts[1].duration ?? .zero, .milliseconds(5))
+    }
+  }
+
+  func test_sharedCalls_haveTheNumberOfTheCallThatWasSent_andTheirOwnDecoding() throws {
+    let virtual = VirtualNetwork(.json("7"))
+    let recorder = recorder(virtual)
+    let network = virtual.network(CoalescingInterceptor(), recorder)
+    for _ in 1...2 { _ = network.request(.get("/a"), as: Int.self).subscribe(onSuccess: { _ in }, onError: { _ in }) }
+    virtual.scheduler.start()
+    let entries = recorder.entries
+    XCTAssertEqual(entries.map(\.shared), [nil, 1])
+    XCTAssertEqual(entries.map(\.state), [.done, .done])
+    XCTAssertEqual(entries.map { $0.decoding != nil }, [true, true])
+    XCTAssertEqual(entries.map(\.attempts.count), [1, 1])
+    XCTAssertEqual(virtual.stub.requests.count, 1)
+  }
+
+  func test_errorsOfSharedCalls_belongToEachCall() throws {
+    let virtual = VirtualNetwork(.failure(.connection))
+    let recorder = recorder(virtual)
+    let network = virtual.network(CoalescingInterceptor(), recorder)
+    for _ in 1...2 { _ = network.request(.get("/a"), as: Int.self).subscribe(onSuccess: { _ in }, onError: { _ in }) }
+    virtual.scheduler.start()
+    XCTAssertEqual(recorder.entries.map(\.failure?.kind), [.connection, .connection])
+    XCTAssertEqual(recorder.entries.map(\.state), [.failed, .failed])
+  }
+
+  func test_cacheHits_areAttemptsWithoutARequest() throws {
+    let virtual = VirtualNetwork(.response(headers: ["Cache-Control": "max-age=60"], body: Data("7".utf8)))
+    let recorder = recorder(virtual)
+    let network = virtual.network(CacheInterceptor(ResponseCache(directory: nil)), recorder)
+    for _ in 1...2 {
+      virtual.note("", network.response(.get("/a")))
+      virtual.scheduler.start()
+    }
+    XCTAssertEqual(recorder.entries.map(\.cache), [nil, "hit"])
+    XCTAssertEqual(recorder.entries.map(\.status), [200, 200])
+    XCTAssertEqual(virtual.stub.requests.count, 1)
+  }
+
+  func test_finalErrors_ofEnvelopesAndModels_areRecorded() throws {
+    let virtual = VirtualNetwork { request in
+      request.url.path == "/like"
+        ? .json(#"{"code":4001,"message":"no","data":null}"#) : .json(#"{"code":200,"data":"x"}"#)
+    }
+    let recorder = recorder(virtual)
+    let network = virtual.network(recorder).with { $0.envelope = .standard }
+    for path in ["/like", "/count"] {
+      _ = network.request(.get(path), as: Int.self).subscribe(onSuccess: { _ in }, onError: { _ in })
+      virtual.scheduler.start()
+    }
+    let entries = recorder.entries
+    XCTAssertEqual(entries.map(\.failure?.kind), [.business, .parse])
+    XCTAssertEqual(entries.map(\.failure?.code), [4_001, -1_213])
+    XCTAssertEqual(entries.map(\.state), [.failed, .failed])
+    XCTAssertEqual(entries.map(\.status), [200, 200])
+  }
+
+  func test_aFetch_isRecordedWithItsDecoding() async throws {
+    let recorder = Recorder()
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h/"), transport: StubTransport { _ in .json("7") }, interceptors: [recorder])
+    )
+    let value: Int = try await network.fetch(.get("/a"))
+    XCTAssertEqual(value, 7)
+    XCTAssertEqual(recorder.entries.map(\.state), [.done])
+    XCTAssertNotNil(recorder.entries.first?.decoding)
+    do {
+      _ = try await network.fetch(.get("/a"), as: [Int].self)
+      XCTFail("not an array")
+    } catch { XCTAssertEqual(recorder.entries.last?.failure?.kind, .parse) }
+  }
+
+  func test_cancelledCalls_areRecorded_alsoDuringAPause() throws {
+    let virtual = VirtualNetwork(.sequence([.json("", status: 503), .never]))
+    let recorder = recorder(virtual)
+    let network = virtual.network(RetryInterceptor(policy: RetryPolicy(jitter: { $0.upperBound })), recorder)
+    let paused = virtual.note("", network.response(.get("/a")))
+    virtual.scheduler.advanceTo(100)
+    paused.dispose()
+    XCTAssertEqual(recorder.entries.map(\.state), [.cancelled])
+    let waiting = virtual.note("", network.response(.get("/b")))
+    virtual.scheduler.advanceTo(200)
+    XCTAssertEqual(recorder.entries.last?.state, .open)
+    waiting.dispose()
+    virtual.scheduler.advanceTo(300)
+    XCTAssertEqual(recorder.entries.last?.state, .cancelled)
+  }
+
+  func test_streams_haveTheStartOfTheirBody() throws {
+    let virtual = VirtualNetwork(.chunks((0..<4).map { Data(repeating: 0x61 + $0, count: 400) }))
+    let recorder = recorder(virtual)
+    var count = Data()
+    let seen = Locked(Data())
+    _ = virtual.network(recorder).stream(.get("/a")).subscribe(onNext: { chunk in seen.withLock { $0 += chunk } })
+    virtual.scheduler.start()
+    count = seen.withLock { $0 }
+    XCTAssertEqual(count.count, 1_600)
+    let entry = try XCTUnwrap(recorder.entries.first)
+    XCTAssertEqual(entry.state, .done)
+    XCTAssertEqual(entry.attempts.first?.bodySize, 1_600)
+    XCTAssertEqual(entry.attempts.first?.responseBody, count.prefix(1_000))
+    XCTAssertEqual(try HARReader.entries(in: recorder.har()).first?.fullCount, 1_600)
+  }
+
+  func test_aRecorder_doesNotKeepAStreamAlive() throws {
+    let virtual = VirtualNetwork(.chunks([Data("a".utf8), Data("b".utf8)], every: .seconds(9)))
+    let recorder = recorder(virtual)
+    let held = Locked<StreamedResponse?>(nil)
+    _ = virtual.network(recorder).response(streaming: .get("/a")).subscribe(
+      onSuccess: { response in held.withLock { $0 = response } })
+    virtual.scheduler.advanceTo(1_000)
+    XCTAssertEqual(recorder.entries.first?.state, .open)
+    held.withLock { $0 = nil }
+    virtual.scheduler.advanceTo(2_000)
+    XCTAssertEqual(virtual.stub.cancelled.count, 1)
+    XCTAssertEqual(recorder.entries.first?.state, .cancelled)
+  }
+
+  func test_eventsAndMessages_areRecorded() throws {
+    let virtual = VirtualNetwork { request in
+      if request.url.path == "/events" {
+        return .chunks(
+          [Data("id: 7\ndata: {\"token\":\"abc\"}\n\n".utf8)], headers: ["Content-Type": "text/event-stream"])
+      }
+      return .socket(.init([.message(.text("hi"))]) { [.message($0), .close(.normal)] })
+    }
+    let recorder = recorder(virtual)
+    let network = virtual.network(recorder)
+    let events = network.events(.get("/events"), reconnect: RetryPolicy(attempts: 0)).subscribe(onError: { _ in })
+    virtual.scheduler.advanceTo(100)
+    events.dispose()
+    let session = network.webSocket(.get("/socket"), reconnect: nil) { $0.send("topic") }
+    let messages = session.messages.subscribe()
+    virtual.scheduler.advanceTo(200)
+    messages.dispose()
+    let entries = recorder.entries
+    let archived = entries.flatMap(\.archived)
+    XCTAssertEqual(archived.first?.events.map(\.data), [#"{"token":"***"}"#])
+    XCTAssertEqual(archived.last?.messages.map(\.data), ["hi", "topic", "topic"])
+    XCTAssertEqual(archived.last?.messages.map(\.isSent), [false, true, false])
+    XCTAssertEqual(entries.last?.state, .done)
+  }
+
+  func test_limits_dropTheOldestFinishedCalls() throws {
+    let virtual = VirtualNetwork { $0.url.path == "/open" ? .never : .json(String(repeating: "7", count: 900)) }
+    let few = recorder(virtual, maxCalls: 3)
+    let network = virtual.network(few)
+    let open = virtual.note("", network.response(.get("/open")))
+    for _ in 1...5 { virtual.note("", network.response(.get("/a"))) }
+    virtual.scheduler.advanceTo(100)
+    XCTAssertEqual(few.entries.map(\.number), [1, 5, 6])
+    XCTAssertEqual(few.dropped, 3)
+    open.dispose()
+    let small = recorder(virtual, maxSize: 8_000)
+    let other = virtual.network(small)
+    for _ in 1...20 { virtual.note("", other.response(.get("/a"))) }
+    virtual.scheduler.advanceTo(200)
+    XCTAssertEqual(small.entries.map(\.number), [17, 18, 19, 20])
+    XCTAssertLessThanOrEqual(small.entries.reduce(0) { $0 + $1.size }, 8_000)
+    small.clear()
+    XCTAssertEqual(small.entries.count, 0)
+  }
+
+  func test_secrets_areNeitherInEntriesNorInFiles() throws {
+    let utf16 = Data("{\"token\":\"s3cr3t\"}".utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] })
+    let virtual = VirtualNetwork { request in
+      switch request.url.path {
+      case "/utf16": .response(headers: ["Content-Type": "application/json"], body: utf16)
+      case "/latin1":
+        .response(headers: ["Content-Type": "text/plain"], body: Data([0xE9]) + Data("&token=s3cr3t".utf8))
+      case "/cut": .response(body: Data((String(repeating: "a", count: 980) + "&token=s3cr3ts3cr3ts3cr3t").utf8))
+      case "/error": .failure(.connection, reason: "password=s3cr3t")
+      default:
+        .response(headers: ["Set-Cookie": "a=s3cr3t", "Location": "/?token=s3cr3t"], body: Data("token=s3cr3t".utf8))
+      }
+    }
+    let recorder = recorder(virtual)
+    let network = virtual.network(recorder)
+    for path in ["utf16", "latin1", "cut", "error", "other"] {
+      let call = Call(
+        .post, "/\(path)?token=s3cr3t", task: .data(Data("password=s3cr3t".utf8), contentType: "text/plain"),
+        headers: ["Authorization": "Bearer s3cr3t"])
+      virtual.note("", network.response(call))
+    }
+    virtual.scheduler.start()
+    let file = FileManager.default.temporaryDirectory.appending(path: "calls-\(UUID().uuidString).har")
+    addTeardownBlock { try? FileManager.default.removeItem(at: file) }
+    try recorder.write(to: file)
+    let text = try String(contentsOf: file, encoding: .utf8) + "\(recorder.entries)"
+    XCTAssertEqual(recorder.entries.count, 5)
+    XCTAssertEqual(recorder.entries.prefix(2).compactMap { $0.attempts.first?.responseBody }, [Data(), Data()])
+    XCTAssertEqual(recorder.entries.prefix(2).compactMap { $0.attempts.first?.bodySize }, [utf16.count, 14])
+    for secret in ["s3cr3t", "s3cr3", utf16.base64EncodedString(), "s\0003"] {
+      XCTAssertFalse(text.contains(secret), text)
+    }
+    XCTAssertEqual(try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int, 0o600)
+  }
+
+  func test_longBodiesOfRequests_areCutBetweenCharacters() throws {
+    let virtual = VirtualNetwork(.failure(.timeout))
+    let recorder = recorder(virtual)
+    let text = "password=s3cr3t&" + String(repeating: "ë", count: 2_000)
+    virtual.note(
+      "", virtual.network(recorder).response(Call(.post, "/a", task: .data(Data(text.utf8), contentType: "text/plain")))
+    )
+    virtual.scheduler.start()
+    let body = try XCTUnwrap(recorder.entries.first?.attempts.first?.requestBody)
+    XCTAssertTrue(body.hasPrefix("password=***&ë"), body)
+    XCTAssertTrue(body.hasSuffix("ë") && body.utf8.count <= 1_000)
+  }
+
+  func test_namesThatTheBackendHides_areHidden() throws {
+    let virtual = VirtualNetwork(.json(#"{"shopper":"zoe"}"#))
+    let (recorder, open) = (recorder(virtual), Recorder(redaction: .none, clock: virtual.scheduler))
+    for each in [recorder, open] {
+      let network = virtual.network(each).with { $0.redaction = .standard.hiding("shopper") }
+      virtual.note("", network.response(.get("/a")))
+    }
+    virtual.scheduler.start()
+    XCTAssertEqual(recorder.entries.first?.attempts.first?.responseBody, Data(#"{"shopper":"***"}"#.utf8))
+    XCTAssertEqual(open.entries.first?.attempts.first?.responseBody, Data(#"{"shopper":"zoe"}"#.utf8))
+  }
+
+  func test_anArchive_isReplayed() throws {
+    let virtual = VirtualNetwork(.sequence([.json("", status: 503), .json(#"{"a":7}"#)]))
+    let recorder = recorder(virtual)
+    virtual.note("live ", virtual.network(RetryInterceptor(), recorder).response(.get("/a")))
+    virtual.scheduler.start()
+    let file = FileManager.default.temporaryDirectory.appending(path: "calls-\(UUID().uuidString).har")
+    addTeardownBlock { try? FileManager.default.removeItem(at: file) }
+    try recorder.write(to: file)
+    let entries = try HARReader.entries(of: file)
+    XCTAssertEqual(entries.map(\.facts.attempt), [1, 2])
+    XCTAssertEqual(entries.map(\.facts.call), [1, 1])
+    let network = Network(Backend(baseURL: URL(string: "http://h/"), transport: try StubTransport(har: file)))
+    let replayed = record(network.response(.get("/a"))).elements + record(network.response(.get("/a"))).elements
+    XCTAssertEqual(replayed.map(\.status), [503, 200])
+    XCTAssertEqual(replayed.last?.body, Data(#"{"a":7}"#.utf8))
+  }
+
+  func test_updates_areTheSnapshotAndThenBatches() throws {
+    let virtual = VirtualNetwork(.json("7", after: .seconds(1)))
+    let recorder = recorder(virtual)
+    let network = virtual.network(recorder)
+    virtual.note("", network.response(.get("/a")))
+    let seen = Locked([[String]]())
+    let subscription = recorder.updates.subscribe(onNext: { batch in
+      let texts = batch.map { "\($0.number) \($0.state)" }
+      seen.withLock { $0.append(texts) }
+    })
+    XCTAssertEqual(seen.withLock { $0 }, [["1 open"]])
+    virtual.scheduler.advanceTo(1_050)
+    XCTAssertEqual(seen.withLock { $0 }, [["1 open"]])
+    virtual.scheduler.start()
+    subscription.dispose()
+    XCTAssertEqual(seen.withLock { $0 }, [["1 open"], ["1 done"]])
+  }
+
+  func test_aNetworkWithoutARecorder_hasNoObserver() {
+    XCTAssertNil(VirtualNetwork(.json("7")).network(RetryInterceptor()).observer)
+    let recorder = Recorder()
+    XCTAssertTrue(VirtualNetwork(.json("7")).network(RetryInterceptor(), recorder).observer === recorder)
+  }
+}
