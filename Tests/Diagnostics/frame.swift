@@ -30,11 +30,35 @@ struct UserDetail: Endpoint {
   var path: String { "/users/\(id)" }
 }
 
+struct Message: Codable, Sendable { var text = "" }
+struct Report: Codable, Sendable { var text = "" }
+struct Price: Codable, Sendable { var cents = 0 }
+struct Headline: Codable, Sendable { var title = "" }
+struct Part: Codable, Sendable { var done = false }
+struct Post: Codable, Sendable, Hashable { var id = 0; var isLiked = false }
+struct Feed: Endpoint {
+  typealias Output = [Post]
+  var path: String { "/feed" }
+}
+struct Like: Endpoint {
+  typealias Output = NoContent
+  let id: Int
+  var path: String { "/like" }
+}
+
 let network = Network()
+let app = Network()
+let chat = Network()
+let files = Network()
+let name = ""
+let password = ""
+let xml = Data()
+let jar = CookieJar()
 let github = Network()
 let login = Network()
 let url = URL(filePath: "/")
 let shopURL = url
+let metricsURL = url
 let file = url
 let photo = url
 let secret = ""
@@ -61,6 +85,8 @@ final class Model {
 @MainActor
 final class Screen {
   var results: [User] = []
+  var posts: [Post] = []
+  var note = ""
 }
 struct Search: Sendable { let results = Observable.just([User()]) }
 let search = Search()
@@ -70,8 +96,8 @@ struct API: Sendable {
   func feed(after cursor: String?) async throws -> Page<User> { Page(items: []) }
 }
 let api = API()
-struct Recorder: Sendable { let chunks: AsyncStream<Data> }
-let recorder = Recorder(chunks: AsyncStream { $0.finish() })
+struct Microphone: Sendable { let chunks: AsyncStream<Data> }
+let microphone = Microphone(chunks: AsyncStream { $0.finish() })
 let support = url
 @MainActor let model = Model()
 let handle = FileHandle.standardOutput

@@ -7,7 +7,7 @@ extension Request {
   /// Its source is a function that may block, or an asynchronous sequence of `Data`:
   ///
   /// ```swift
-  /// let body = Request.Body.stream(.init(once: recorder.chunks))
+  /// let body = Request.Body.stream(.init(once: microphone.chunks))
   /// ```
   /// The transport buffers at most 256 KB and one chunk. If the request ends early, by cancellation, a limit or an
   /// error, the source is not called again: the task that iterates a sequence is cancelled, and the result of a blocked

@@ -29,7 +29,7 @@ extension Endpoint {
   /// when it has news, after up to that time.
   ///
   /// ```swift
-  /// let events = try await network.fetch(.get("/events", query: ["timeout": 40]).longPoll(.seconds(45)), as: [Event].self)
+  /// let news = try await network.fetch(.get("/events", query: ["timeout": 40]).longPoll(.seconds(45)), as: [Message].self)
   /// ```
   /// Choose a limit that is a few seconds longer than the server's.
   public func longPoll(_ limit: Duration) -> Call<Output> { timeouts(idle: limit, total: limit) }

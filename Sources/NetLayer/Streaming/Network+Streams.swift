@@ -54,7 +54,9 @@ extension Network {
   /// for `stream`.
   ///
   /// ```swift
-  /// for try await part in network.lines(.post("/generate", json: prompt), as: Part.self, until: \.done).values { … }
+  /// for try await part in network.lines(.post("/generate", json: prompt), as: Part.self, until: { $0.done }).values {
+  ///   show(part)
+  /// }
   /// ```
   /// Some proxies end a truncated body as if it were complete. If the server marks its last line, name that mark:
   ///

@@ -12,7 +12,9 @@ import Streams
 /// responses of a server that reports an expired token differently, such as by the code of an envelope with status 200:
 ///
 /// ```swift
-/// AuthenticationInterceptor(for: [shopURL], isRejected: { $0.status == 401 || $0.envelopeCode == 10401 }) { old in … }
+/// AuthenticationInterceptor(for: [shopURL], isRejected: { $0.status == 401 || $0.envelopeCode == 10401 }) { old in
+///   try await login.fetch(.post("/token", form: ["refresh_token": old?.refresh]), as: Token.self)
+/// }
 /// ```
 /// Only one `refresh` runs
 /// at a time, and all requests that need a token wait for it. If the token was already replaced after the request was
