@@ -14,7 +14,7 @@ struct RecordedResponses: Sendable {
       self.body = body.key(redaction)
       // A browser writes the path "/" where a request may have none.
       var text = redaction.redacted(url).prefix { $0 != "#" }
-      if url.path.isEmpty, let end = text.range(of: "://").map({ text[$0.upperBound...] }) {
+      if url.path.isEmpty, let end = text.firstRange(of: "://").map({ text[$0.upperBound...] }) {
         let path = end.firstIndex(of: "?") ?? text.endIndex
         text.insert("/", at: path)
       }

@@ -134,7 +134,7 @@ package enum HARWriter {
   private static func query(_ url: String) -> String {
     guard let start = url.firstIndex(of: "?") else { return "[]" }
     func decoded(_ text: Substring) -> String {
-      text.replacing("+", with: " ").removingPercentEncoding ?? String(text)
+      String(text.replacing("+", with: " ")).decodingPercent ?? String(text)
     }
     return array(
       url[start...].dropFirst().split(separator: "&").map { pair in
