@@ -21,7 +21,7 @@ final class ConfigurationTests: XCTestCase {
     #if HAS_URLSESSION
       types.append(("URLSessionTransport on Apple platforms", URLSessionTransport.Configuration()))
     #endif
-    // What users cannot set.
+    // Properties that users cannot set.
     let hidden: Set = ["signerAccount", "transportNumber", "directory"]
     for (title, value) in types {
       let section = try XCTUnwrap(sections.first { $0.hasPrefix(title + "\n") }, title)

@@ -4,7 +4,7 @@ import Synchronization
 
 /// An observer of all events of the calls of a network. A network has at most one, which it finds among its interceptors.
 ///
-/// Each place that reports an event costs a load and a branch if there is none.
+/// Each place that reports an event costs a load and a branch in a network without an observer.
 protocol CallObserver: AnyObject, Sendable {
   /// The clock of the times of events.
   var clock: any SchedulerType { get }

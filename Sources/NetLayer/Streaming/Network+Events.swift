@@ -172,7 +172,7 @@ private final class EventSession: Sendable {
       return false
     }
     let type = response.headers["Content-Type"] ?? ""
-    guard type.lowercased().split(separator: ";").first?.trimmingBlanks == "text/event-stream"
+    guard MediaType(type).essence == "text/event-stream"
     else {
       throw response.parseFailure(
         "the response has \(type.isEmpty ? "no Content-Type" : type) instead of text/event-stream; check the endpoint")
