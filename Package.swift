@@ -22,6 +22,7 @@ let package = Package(
     .library(name: "NetLayer", targets: ["NetLayer"]),
     .library(name: "Streams", targets: ["Streams"]),
     .library(name: "NetLayerTesting", targets: ["NetLayerTesting", "StreamsTesting", "LoopbackServer"]),
+    .library(name: "NetLayerInspector", targets: ["NetLayerInspector"]),
   ],
   traits: [
     .trait(name: "URLSession", description: "URLSessionTransport on Linux, which links FoundationNetworking"),
@@ -44,7 +45,11 @@ let package = Package(
       exclude: privacy.exclude, resources: privacy.resources),
     .target(name: "NetLayerTesting", dependencies: ["PortableFoundation", "NetLayer"]),
     .target(name: "LoopbackServer", dependencies: ["PortableFoundation"]),
-    .executableTarget(name: "Demo", dependencies: ["PortableFoundation", "Streams", "NetLayer", "LoopbackServer"]),
+    .target(
+      name: "NetLayerInspector", dependencies: ["PortableFoundation", "NetLayer", "LoopbackServer"],
+      path: "Sources/Inspector", exclude: ["Page/page.html"]),
+    .executableTarget(
+      name: "Demo", dependencies: ["PortableFoundation", "Streams", "NetLayer", "LoopbackServer", "NetLayerInspector"]),
     .testTarget(name: "PortableFoundationTests", dependencies: ["PortableFoundation"]),
     .target(name: "Races", path: "Tests/Races"),
     .testTarget(name: "StreamsTests", dependencies: ["Streams", "StreamsTesting", "Races", "TestSupport"]),
@@ -60,9 +65,13 @@ let package = Package(
       name: "NetLayerTests",
       dependencies: ["NetLayer", "NetLayerTesting", "StreamsTesting", "LoopbackServer", "TestSupport", "Races"],
       swiftSettings: urlSession),
+    .testTarget(
+      name: "InspectorTests", dependencies: ["NetLayerInspector", "NetLayerTesting", "LoopbackServer", "TestSupport"],
+      exclude: ["hostile.json"]),
     .testTarget(name: "DemoTests", dependencies: ["Demo", "LoopbackServer", "TestSupport"]),
     .testTarget(
-      name: "DocumentationTests", dependencies: ["Streams", "StreamsTesting", "NetLayerTesting", "LoopbackServer"],
+      name: "DocumentationTests",
+      dependencies: ["Streams", "StreamsTesting", "NetLayerTesting", "NetLayerInspector", "LoopbackServer"],
       swiftSettings: urlSession),
   ],
   swiftLanguageModes: [.v6]

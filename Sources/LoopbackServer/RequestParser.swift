@@ -13,7 +13,7 @@ struct RequestParser {
 
   /// The maximum number of bytes of a head. Real clients send heads of less than 8 KB.
   static let maxHead = 65_536
-  /// The maximum number of bytes of a body. Tests send bodies of a few MB.
+  /// The maximum number of bytes of a body, unless the server states one. Tests send bodies of a few MB.
   static let maxBody = 1 << 30
 
   private struct Head {
@@ -30,6 +30,8 @@ struct RequestParser {
   private var position = 0
   private var scanned = 0
   private var head: Head?
+  /// The maximum number of bytes of the current body.
+  private var limit = maxBody
   private var chunkedBody: [UInt8] = []
 
   mutating func append(_ new: UnsafeRawBufferPointer) {
@@ -47,7 +49,7 @@ struct RequestParser {
     return Array(bytes[position...])
   }
 
-  mutating func next(connection: Int) -> Step {
+  mutating func next(connection: Int, limit: ((TestServer.Request) -> Int)? = nil) -> Step {
     if head == nil {
       guard let end = endOfHead() else {
         // The bytes may be, for example, a TLS handshake, which may never contain an empty line.
@@ -57,7 +59,9 @@ struct RequestParser {
         return bytes.count - position > Self.maxHead ? .malformed(status: 431) : .incomplete
       }
       guard let parsed = parseHead(position..<end) else { return .malformed(status: 400) }
-      guard parsed.length <= Self.maxBody else { return .malformed(status: 413) }
+      let hasBody = parsed.length > 0 || parsed.chunked
+      self.limit = hasBody ? limit?(request(parsed, body: [], connection: connection)) ?? Self.maxBody : Self.maxBody
+      guard parsed.length <= self.limit else { return .malformed(status: 413) }
       position = end
       scanned = end
       head = parsed
@@ -72,6 +76,7 @@ struct RequestParser {
       switch readChunks() {
       case .incomplete: return .incomplete
       case .malformed: return .malformed(status: 400)
+      case .tooLarge: return .malformed(status: 413)
       case .complete:
         body = chunkedBody
         chunkedBody = []
@@ -173,16 +178,15 @@ struct RequestParser {
     return true
   }
 
-  private enum Chunks { case incomplete, complete, malformed }
+  private enum Chunks { case incomplete, complete, malformed, tooLarge }
 
   private mutating func readChunks() -> Chunks {
     while true {
       guard let lineEnd = endOfLine(from: position) else { return .incomplete }
       let line = String(decoding: bytes[position..<lineEnd], as: UTF8.self)
       let digits = line.prefix { $0 != ";" && $0 != " " }
-      guard let size = Int(digits, radix: 16), size >= 0, size <= Self.maxBody - chunkedBody.count else {
-        return .malformed
-      }
+      guard let size = Int(digits, radix: 16), size >= 0 else { return .malformed }
+      guard size <= limit - chunkedBody.count else { return .tooLarge }
       if size == 0 {
         // The trailer section ends with an empty line. Its fields are ignored.
         var start = lineEnd + 2

@@ -10,6 +10,8 @@ struct ResponseScript {
   private var position = 0
   /// The part to repeat after all others.
   private var repeated: Part?
+  /// The source of the chunks after the parts, and the seconds before it is asked, now and then again.
+  private var source: (delay: Double, interval: Double, next: @Sendable () -> [UInt8]?)?
 
   init(_ response: TestServer.Response, head isHead: Bool, keepAlive: Bool) {
     ending = response.ending == .keepAlive && !keepAlive ? .close : response.ending
@@ -39,6 +41,10 @@ struct ResponseScript {
       parts = [first]
       if !start.isEmpty { parts.append(Self.coded(.init(start))) }
       repeated = Self.coded(chunk)
+    case .pulled(let interval, let next):
+      parts = [first]
+      // Without a minimum, a source without bytes would occupy the thread.
+      source = (0, max(interval, 0.001), next)
     case .raw: break
     }
   }
@@ -49,12 +55,24 @@ struct ResponseScript {
   }
 
   /// The delay in seconds before the next part; `nil` after the last one.
-  var nextDelay: Double? { position < parts.count ? parts[position].delay : repeated?.delay }
+  var nextDelay: Double? {
+    position < parts.count ? parts[position].delay : repeated?.delay ?? source?.delay
+  }
 
   mutating func takeNext() -> [UInt8] {
-    guard position < parts.count else { return repeated?.bytes ?? [] }
+    guard position < parts.count else { return repeated?.bytes ?? pull() }
     defer { position += 1 }
     return parts[position].bytes
+  }
+
+  /// Asks the source. An empty chunk is not sent, because its coding would end the body (RFC 9112 §7.1).
+  private mutating func pull() -> [UInt8] {
+    guard let source, let bytes = source.next() else {
+      source = nil
+      return Array("0\r\n\r\n".utf8)
+    }
+    self.source?.delay = source.interval
+    return bytes.isEmpty ? [] : Self.coded(.init(bytes)).bytes
   }
 
   /// Returns whether a response may have content; 1xx, 204 and 304 do not (RFC 9110 §6.4.1).
@@ -72,7 +90,7 @@ struct ResponseScript {
       switch response.body {
       case .bytes(let content): head += "Content-Length: \(content.count)\r\n"
       case .promised(let count, _): head += "Content-Length: \(count)\r\n"
-      case .chunked, .endless: head += "Transfer-Encoding: chunked\r\n"
+      case .chunked, .endless, .pulled: head += "Transfer-Encoding: chunked\r\n"
       case .raw: break
       }
     }

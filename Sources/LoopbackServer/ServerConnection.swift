@@ -6,6 +6,7 @@ final class ServerConnection {
   private let socket: Socket
   private let number: Int
   private let log: RequestLog
+  private let bodyLimit: TestServer.BodyLimit?
   private var parser = RequestParser()
   private var script: ResponseScript?
   /// The WebSocket, once the connection has been upgraded.
@@ -20,10 +21,11 @@ final class ServerConnection {
   /// uses little memory.
   private static let outputLimit = 1 << 18
 
-  init(_ socket: Socket, number: Int, log: RequestLog) {
+  init(_ socket: Socket, number: Int, log: RequestLog, bodyLimit: TestServer.BodyLimit?) {
     self.socket = socket
     self.number = number
     self.log = log
+    self.bodyLimit = bodyLimit
   }
 
   /// Whether the script of a WebSocket lets the server read.
@@ -77,7 +79,7 @@ final class ServerConnection {
   private func beginNext(
     _ expectation: (TestServer.Request) -> Int, _ respond: (TestServer.Request) -> TestServer.Response
   ) -> Bool {
-    switch parser.next(connection: number) {
+    switch parser.next(connection: number, limit: bodyLimit) {
     case .incomplete: return false
     case .awaitsContinue(let request):
       let status = expectation(request)

@@ -12,6 +12,7 @@ final class ServerLoop: @unchecked Sendable {
   let log: RequestLog
   private let listener: Socket
   private let handler: TestServer.Handler
+  private let bodyLimit: TestServer.BodyLimit?
   private let expectation: @Sendable (TestServer.Request) -> Int
   private let wakeReader: Int32
   private let wakeWriter: Int32
@@ -30,7 +31,8 @@ final class ServerLoop: @unchecked Sendable {
   private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
   init(
-    listener: Socket, log: RequestLog, expectation: @escaping @Sendable (TestServer.Request) -> Int, accepts: Bool,
+    listener: Socket, log: RequestLog, bodyLimit: TestServer.BodyLimit?,
+    expectation: @escaping @Sendable (TestServer.Request) -> Int, accepts: Bool,
     handler: @escaping TestServer.Handler
   ) throws {
     var ends: [Int32] = [-1, -1]
@@ -40,6 +42,7 @@ final class ServerLoop: @unchecked Sendable {
     wakeWriter = ends[1]
     self.listener = listener
     self.log = log
+    self.bodyLimit = bodyLimit
     self.handler = handler
     self.expectation = expectation
     acceptsMore = accepts
@@ -155,7 +158,7 @@ final class ServerLoop: @unchecked Sendable {
       accepted += 1
       log.connectionCount.add(1, ordering: .relaxed)
       log.openCount.add(1, ordering: .relaxed)
-      connections.append(ServerConnection(socket, number: accepted, log: log))
+      connections.append(ServerConnection(socket, number: accepted, log: log, bodyLimit: bodyLimit))
       descriptors.append(pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0))
     }
   }

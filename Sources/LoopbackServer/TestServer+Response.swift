@@ -28,6 +28,9 @@ extension TestServer {
       case chunked([Chunk])
       /// Chunks with the chunked transfer coding: `first`, then the same chunk repeatedly until the client disconnects.
       case endless(first: [UInt8], Chunk)
+      /// Chunks with the chunked transfer coding, from a closure that the server's thread calls immediately and then every
+      /// `every` seconds, at least 0.001, as long as the client reads. An empty array sends nothing; `nil` ends the body.
+      case pulled(every: Double, @Sendable () -> [UInt8]?)
       /// Chunks with a Content-Length of `promised`, which may differ from their total length.
       case promised(Int, [Chunk])
       /// Exactly these bytes, including the head. Status and headers are ignored.

@@ -13,6 +13,8 @@ public final class TestServer: Sendable {
   /// A function that responds to one request. It is called on the server's only thread, so it must return quickly. To
   /// delay a response, use `Response.delay`, which does not delay other connections.
   public typealias Handler = @Sendable (Request) -> Response
+  /// A function that returns the maximum number of bytes of a request's body before it is read. Its argument has no body.
+  public typealias BodyLimit = @Sendable (Request) -> Int
 
   /// The port that the system chose.
   public let port: UInt16
@@ -23,14 +25,17 @@ public final class TestServer: Sendable {
   /// - Parameters:
   ///   - logLimit: The maximum number of requests in `requests`. The default, 256, suits tests and limits the memory of
   ///     benchmarks.
+  ///   - bodyLimit: The limit of each request that has a body; `nil` for 1 GB. A larger body gets status 413, and the
+  ///     connection is closed.
   ///   - expectation: A closure that responds to `Expect: 100-continue` before the body arrives. Status 100 requests
   ///     the body. Any other status is sent as the response, and the connection is closed.
   ///   - handler: A closure that responds to each request.
   /// - Throws: `Failure` if the system can't provide a socket, port or pipe.
   public convenience init(
-    logLimit: Int = 256, expectation: @escaping @Sendable (Request) -> Int = { _ in 100 }, handler: @escaping Handler
+    logLimit: Int = 256, bodyLimit: BodyLimit? = nil,
+    expectation: @escaping @Sendable (Request) -> Int = { _ in 100 }, handler: @escaping Handler
   ) throws {
-    try self.init(log: RequestLog(limit: logLimit), expectation: expectation, handler: handler)
+    try self.init(log: RequestLog(limit: logLimit), bodyLimit: bodyLimit, expectation: expectation, handler: handler)
   }
 
   /// Starts a server that accepts no connections. Clients remain in the system's backlog.
@@ -39,14 +44,16 @@ public final class TestServer: Sendable {
   }
 
   private init(
-    log: RequestLog, expectation: @escaping @Sendable (Request) -> Int, accepts: Bool = true,
+    log: RequestLog, bodyLimit: BodyLimit? = nil, expectation: @escaping @Sendable (Request) -> Int,
+    accepts: Bool = true,
     handler: @escaping Handler
   ) throws {
     let listener = try Socket.listenOnLoopback()
     do {
       port = try listener.localPort()
       loop = try ServerLoop(
-        listener: listener, log: log, expectation: expectation, accepts: accepts, handler: handler)
+        listener: listener, log: log, bodyLimit: bodyLimit, expectation: expectation, accepts: accepts, handler: handler
+      )
       try loop.start()
     } catch {
       listener.close()

@@ -32,8 +32,12 @@ let package = Package(
     .target(
       name: "NetLayerTesting", dependencies: ["PortableFoundation", "NetLayer", "Darwin"], path: "NetLayerTesting"),
     .target(name: "LoopbackServer", dependencies: ["PortableFoundation", "Darwin"], path: "LoopbackServer"),
+    .target(
+      name: "NetLayerInspector", dependencies: ["PortableFoundation", "NetLayer", "LoopbackServer", "Darwin"],
+      path: "Inspector"),
     .executableTarget(
-      name: "Demo", dependencies: ["PortableFoundation", "Streams", "NetLayer", "LoopbackServer"], path: "Demo"),
+      name: "Demo",
+      dependencies: ["PortableFoundation", "Streams", "NetLayer", "LoopbackServer", "NetLayerInspector"], path: "Demo"),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,5 +1,6 @@
 import Foundation
 import LoopbackServer
+import PortableFoundation
 import TestSupport
 import XCTest
 
@@ -77,6 +78,55 @@ final class TestServerTests: XCTestCase {
     XCTAssert(reply.hasSuffix("\r\n\r\n3\r\none\r\n5\r\nthree\r\n0\r\n\r\n"), reply)
   }
 
+  func test_aPulledBodyHasTheChunksOfItsSource_andNoneOfAnEmptyArray() throws {
+    let texts = Locked(["one", "", "three"])
+    let server = try TestServer { _ in
+      .init(body: .pulled(every: 0) { texts.withLock { $0.isEmpty ? nil : Array($0.removeFirst().utf8) } })
+    }
+    let reply = try exchange(server, get("/"))
+    XCTAssert(reply.hasSuffix("\r\n\r\n3\r\none\r\n5\r\nthree\r\n0\r\n\r\n"), reply)
+  }
+
+  func test_aPulledBodyAsksItsSourceOnlyAsLongAsTheClientReads() async throws {
+    let asked = Locked(0)
+    let server = try TestServer { request in
+      guard request.path == "/" else { return .text("ok") }
+      return .init(
+        body: .pulled(every: 0.001) {
+          asked.withLock { $0 += 1 }
+          return [UInt8](repeating: 97, count: 1 << 20)
+        })
+    }
+    var slow: RawClient? = try RawClient(port: server.port)
+    slow?.send("GET / HTTP/1.1\r\n\r\n")
+    _ = slow?.receive(until: "a")
+    // The sockets are full when the system accepts no byte during twenty other requests.
+    var before = -1
+    while server.sentByteCount - before > 4_000 {
+      before = server.sentByteCount
+      for _ in 0..<20 { XCTAssert(try exchange(server, get("/other")).hasSuffix("ok")) }
+    }
+    XCTAssertLessThan(asked.withLock { $0 }, 40, "the source is not asked for bytes that nobody reads")
+    slow = nil
+    while server.openConnectionCount > 0 { await Task.yield() }
+    let after = asked.withLock { $0 }
+    XCTAssert(try exchange(server, get("/other")).hasSuffix("ok"))
+    XCTAssertEqual(asked.withLock { $0 }, after, "the source of a closed connection is not asked")
+  }
+
+  func test_theBodyLimitOfARequestIsCheckedBeforeItsBodyIsRead() throws {
+    let server = try TestServer(bodyLimit: { $0.path == "/large" ? 5 : 0 }) { .text($0.text) }
+    func post(_ path: String, _ framing: String, _ body: String) throws -> String {
+      try exchange(server, "POST \(path) HTTP/1.1\r\nConnection: close\r\n\(framing)\r\n\r\n\(body)")
+    }
+    XCTAssert(try post("/large", "Content-Length: 5", "abcde").hasSuffix("abcde"))
+    XCTAssert(try post("/large", "Content-Length: 6", "").hasPrefix("HTTP/1.1 413 "))
+    XCTAssert(try post("/", "Content-Length: 1", "").hasPrefix("HTTP/1.1 413 "))
+    XCTAssert(try post("/large", "Transfer-Encoding: chunked", "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n").hasSuffix("abcde"))
+    XCTAssert(try post("/large", "Transfer-Encoding: chunked", "3\r\nabc\r\n3\r\n").hasPrefix("HTTP/1.1 413 "))
+    XCTAssert(try exchange(server, get("/")).hasPrefix("HTTP/1.1 200 "), "a request without a body has no limit")
+  }
+
   func test_theServerSends100Continue() throws {
     let server = try TestServer { .text($0.text) }
     let client = try RawClient(port: server.port)
@@ -98,11 +148,12 @@ final class TestServerTests: XCTestCase {
     let overflow = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n7fffffffffffffff\r\n"
     let unbroken = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc0\r\n\r\n"
     for text in [
-      "nonsense\r\n\r\n", overflow, unbroken, "\u{16}\u{3}\u{1}", "GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
+      "nonsense\r\n\r\n", unbroken, "\u{16}\u{3}\u{1}", "GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
       "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
     ] {
       XCTAssert(try exchange(server, text).hasPrefix("HTTP/1.1 400 "), text)
     }
+    XCTAssert(try exchange(server, overflow).hasPrefix("HTTP/1.1 413 "))
     XCTAssertEqual(server.requestCount, 0)
   }
 

@@ -44,7 +44,10 @@ extension PlainOptions {
     throw UsageError("\(Self.name) takes no arguments, but got \(word.debugDescription)")
   }
 
-  mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool {
+  mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool { try takePlain(name) }
+
+  /// Leaves the options that every command has to the others.
+  func takePlain(_ name: String) throws -> Bool {
     guard ["-h", "--help", "--json"].contains(name) else { throw UsageError("unknown option \(name); see --help") }
     return false
   }

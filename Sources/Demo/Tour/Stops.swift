@@ -11,22 +11,30 @@ struct Stops: Sendable {
   private let shop: Network
   private let nowhere: Network
   private let silent: TestServer
+  private let interceptors: [any Interceptor]
   private let clock = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
 
-  init(server: TestServer, silent: TestServer) throws {
+  /// - Parameter recorder: The recorder of the calls; `nil` without an inspector.
+  init(server: TestServer, silent: TestServer, recorder: Recorder?) throws {
+    interceptors = recorder.map { [$0] } ?? []
     forge = Network(
-      Backend(baseURL: server.url("/api"), coding: .snakeCase))
+      Backend(baseURL: server.url("/api"), coding: .snakeCase, interceptors: interceptors))
     photos = Network(
       Backend(
-        baseURL: server.url, commonParameters: { ["app_version": "1.0", "token": "demo"] }, envelope: .standard))
+        baseURL: server.url, commonParameters: { ["app_version": "1.0", "token": "demo"] }, envelope: .standard,
+        interceptors: interceptors))
     movies = Service(
-      Network(Backend(environments: [.production: server.url("/3/movie"), .staging: server.url("/staging/3/movie")])))
+      Network(
+        Backend(
+          environments: [.production: server.url("/3/movie"), .staging: server.url("/staging/3/movie")],
+          interceptors: interceptors)))
     shop = Network(
       Backend(
-        baseURL: server.url("/shop"), envelope: Envelope(code: "status", success: 0, message: "msg", data: "result")))
+        baseURL: server.url("/shop"), envelope: Envelope(code: "status", success: 0, message: "msg", data: "result"),
+        interceptors: interceptors))
     // The port is closed again, so connections are refused.
     let gone = try TestServer { _ in .status(204) }
-    nowhere = Network(Backend(baseURL: gone.url))
+    nowhere = Network(Backend(baseURL: gone.url, interceptors: interceptors))
     gone.stop()
     self.silent = silent
   }
@@ -124,7 +132,7 @@ struct Stops: Sendable {
 
   /// Cancels a request without a response after 200 ms, and waits until the server has noticed.
   private var cancelled: Observable<String> {
-    let network = Network(Backend(baseURL: silent.url))
+    let network = Network(Backend(baseURL: silent.url, interceptors: interceptors))
     let response = network.json(.get, "/").map { _ in "a response that was never sent" }
     let sawClose = Observable<Int>.interval(.milliseconds(10), scheduler: clock)
       .filter { [silent] _ in silent.requestCount > 0 && silent.openConnectionCount == 0 }

@@ -1,6 +1,7 @@
 import Dispatch
 import LoopbackServer
 import NetLayer
+import NetLayerInspector
 import PortableFoundation
 import Streams
 import Synchronization
@@ -9,15 +10,18 @@ import Synchronization
 enum Tour {
   /// The time limit of the tour, in seconds; it takes about two.
   private static let limit = 15
+  /// The pause between two tours, in seconds.
+  private static let pause = 5
 
   static let help = """
-    usage: Demo [--json]
+    usage: Demo [tour] [--json] [--inspect]
 
     A tour of NetLayer on its own loopback server. Prints a line for each result when it arrives. With --json, a line
-    contains: stop, text.
+    contains: stop, text. With --inspect, the first line is the URL of a page that shows all calls, and the tour is repeated
+    until Ctrl-C.
     """
 
-  static func run(_ console: Console, json: Bool = false) -> Int32 {
+  static func run(_ console: Console, json: Bool = false, inspects: Bool = false) -> Int32 {
     do {
       let server = try TourServer.start()
       let silent = try TestServer { _ in .neverResponding }
@@ -25,12 +29,32 @@ enum Tour {
         server.stop()
         silent.stop()
       }
-      Interrupt.handle { _exit(130) }
-      return play(try Stops(server: server, silent: silent), console, json)
+      guard inspects else {
+        Interrupt.handle { _exit(130) }
+        return play(try Stops(server: server, silent: silent, recorder: nil), console, json)
+      }
+      return try inspect(console, json) { recorder in
+        play(try Stops(server: server, silent: silent, recorder: recorder), console, json)
+      }
     } catch {
       console.complain("\(error)")
       return 1
     }
+  }
+
+  /// Repeats a tour with a page that shows its calls, until the process is interrupted.
+  private static func inspect(_ console: Console, _ json: Bool, _ tour: (Recorder) throws -> Int32) throws -> Int32 {
+    let recorder = Recorder()
+    let inspector = try Inspector(recorder)
+    let interrupted = DispatchSemaphore(value: 0)
+    Interrupt.handle { interrupted.signal() }
+    defer { inspector.stop() }
+    console.print(json ? jsonLine("inspect: \(inspector.url.absoluteString)") : InspectCommand.line(inspector))
+    repeat {
+      let code = try tour(recorder)
+      if code != 0 { return code }
+    } while interrupted.wait(timeout: .now() + .seconds(pause)) == .timedOut
+    return 0
   }
 
   private static func play(_ stops: Stops, _ console: Console, _ json: Bool) -> Int32 {
@@ -77,4 +101,13 @@ struct TourOptions: PlainOptions {
   static let name = "the tour"
   var request = RequestOptions()
   var json: Bool { request.json }
+  private(set) var inspects = false
+
+  mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool {
+    if name == "--inspect" {
+      inspects = try arguments.flag()
+      return true
+    }
+    return try takePlain(name)
+  }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import LoopbackServer
 import NetLayer
+import NetLayerInspector
 import NetLayerTesting
 import Streams
 import XCTest
@@ -27,6 +28,9 @@ final class RecordingSamples: XCTestCase {
 
     let file = FileManager.default.temporaryDirectory.appending(path: "calls-\(UUID().uuidString).har")
     defer { try? FileManager.default.removeItem(at: file) }
+    let inspector = try Inspector(recorder)
+    print(inspector.url)
+
     try recorder.write(to: file)
 
     let stub = try StubTransport(har: file)

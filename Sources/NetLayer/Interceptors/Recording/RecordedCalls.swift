@@ -75,6 +75,8 @@ struct RecordedCalls {
   private let ownRedaction: Redaction
   private var redaction: Redaction
   private(set) var dropped = 0
+  /// The number of changes until now.
+  private(set) var revision = 0
   private var entries: [Int: Recorder.Entry] = [:]
   private var sizes: [Int: Int] = [:]
   private var size = 0
@@ -86,6 +88,14 @@ struct RecordedCalls {
 
   /// The calls, the oldest first.
   var all: [Recorder.Entry] { entries.values.sorted { $0.number < $1.number } }
+
+  /// The calls that have changed after a revision, the oldest first, and the numbers of all calls.
+  func changes(since revision: Int) -> Recorder.Changes {
+    Recorder.Changes(
+      revision: self.revision,
+      entries: entries.values.filter { $0.revision > revision }.sorted { $0.number < $1.number },
+      numbers: Set(entries.keys), dropped: dropped)
+  }
 
   subscript(number: Int) -> Recorder.Entry? { entries[number] }
 
@@ -288,7 +298,10 @@ struct RecordedCalls {
 
   // MARK: Limits
 
-  private mutating func store(_ entry: Recorder.Entry) {
+  private mutating func store(_ changed: Recorder.Entry) {
+    var entry = changed
+    revision += 1
+    entry.revision = revision
     let new = entry.size
     size += new - (sizes[entry.number] ?? 0)
     (entries[entry.number], sizes[entry.number]) = (entry, new)

@@ -60,6 +60,8 @@ extension Recorder {
     public internal(set) var failure: Failure?
 
     let begin: Duration
+    /// The number of the last change.
+    package var revision = 0
     var pause: Duration?
     /// Whether a response has passed all interceptors.
     var hasResult = false
@@ -76,7 +78,7 @@ extension Recorder {
     var size: Int { attempts.reduce(512) { $0 + $1.size } }
 
     /// The entries of a HAR file.
-    var archived: [HAREntry] {
+    package var archived: [HAREntry] {
       attempts.indices.flatMap { index -> [HAREntry] in
         let attempt = attempts[index]
         var last = attempt.archived
@@ -103,8 +105,8 @@ extension Recorder {
 extension Recorder.Entry {
   /// An attempt of a call.
   public struct Attempt: Sendable {
-    var archived: HAREntry
-    var redirects: [HAREntry] = []
+    package var archived: HAREntry
+    package var redirects: [HAREntry] = []
     let begin: Duration
     /// The start of the attempt.
     public let started: Date

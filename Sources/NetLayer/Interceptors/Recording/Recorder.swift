@@ -59,6 +59,34 @@ public final class Recorder: Interceptor, CallObserver, @unchecked Sendable {
     Observable.merge([batches.asObservable(), Observable.deferred { [self] in .just(entries) }])
   }
 
+  /// The changes of the calls after a revision, for the inspector.
+  package struct Changes: Sendable {
+    /// The number of changes until now.
+    package var revision: Int
+    /// The calls that have changed, the oldest first.
+    package var entries: [Entry]
+    /// The numbers of all calls.
+    package var numbers: Set<Int>
+    /// The number of calls that were dropped because of the limits.
+    package var dropped: Int
+  }
+
+  /// Returns the changes after a revision, of which 0 is the first.
+  package func changes(since revision: Int) -> Changes {
+    queue.sync {
+      process()
+      return calls.changes(since: revision)
+    }
+  }
+
+  /// Returns the call with a number.
+  package subscript(number: Int) -> Entry? {
+    queue.sync {
+      process()
+      return calls[number]
+    }
+  }
+
   /// The number of calls that were dropped because of the limits.
   public var dropped: Int {
     queue.sync {

@@ -1,0 +1,116 @@
+import NetLayer
+import PortableFoundation
+
+/// A call as the page shows it, from a recorder or a HAR file.
+struct InspectedCall: Sendable {
+  struct Attempt: Sendable {
+    var entry: HAREntry
+    var redirects: [HAREntry] = []
+    /// The delay before the attempt, in milliseconds.
+    var pause: Double?
+    /// The time from the start to the end in milliseconds; `nil` for an open attempt.
+    var time: Double?
+    var failure: HAREntry.Failure?
+    /// The number of bytes of the body.
+    var size: Int
+    var isReused: Bool?
+  }
+
+  var number: Int
+  var started: Date
+  var method: String
+  var url: String
+  var endpoint: String?
+  var state: String
+  /// The time from the start to the end in milliseconds; `nil` for an open call.
+  var time: Double?
+  var attempts: [Attempt] = []
+  var cache: String?
+  var shared: Int?
+  /// The time of decoding, in milliseconds.
+  var decoding: Double?
+  var failure: HAREntry.Failure?
+
+  /// Creates a call of a recorder.
+  init(_ entry: Recorder.Entry) {
+    number = entry.number
+    started = entry.started
+    method = entry.method.rawValue
+    url = entry.url
+    endpoint = entry.endpoint
+    state = "\(entry.state)"
+    time = entry.duration?.milliseconds
+    cache = entry.cache
+    shared = entry.shared
+    decoding = entry.decoding?.milliseconds
+    failure = entry.failure.map(Self.failure)
+    attempts = entry.attempts.map { attempt in
+      Attempt(
+        entry: attempt.archived, redirects: attempt.redirects, pause: attempt.pause?.milliseconds,
+        time: attempt.duration?.milliseconds, failure: attempt.failure.map(Self.failure), size: attempt.bodySize,
+        isReused: attempt.metrics?.isReused)
+    }
+  }
+
+  private static func failure(_ failure: Recorder.Entry.Failure) -> HAREntry.Failure {
+    HAREntry.Failure(kind: failure.kind.rawValue, code: failure.code, reason: failure.reason)
+  }
+
+  /// Returns the calls of an archive, without secrets. Entries with the same number of a call are its attempts and redirects.
+  static func calls(of entries: [HAREntry]) -> [InspectedCall] {
+    var calls: [InspectedCall] = []
+    var places: [Int: Int] = [:]
+    for entry in entries {
+      let entry = entry.redacted(.standard)
+      if let call = entry.facts.call, let place = places[call] {
+        calls[place].add(entry)
+      } else {
+        if let call = entry.facts.call { places[call] = calls.count }
+        calls.append(InspectedCall(entry, number: calls.count + 1))
+      }
+    }
+    return calls
+  }
+
+  private init(_ entry: HAREntry, number: Int) {
+    self.number = number
+    started = entry.started ?? Date(timeIntervalSince1970: 0)
+    (method, url, endpoint) = (entry.method, entry.url, entry.facts.endpoint)
+    state = "done"
+    attempts = [Self.attempt(entry)]
+    finish(with: entry)
+  }
+
+  private static func attempt(_ entry: HAREntry) -> Attempt {
+    Attempt(
+      entry: entry, pause: entry.facts.pause, time: entry.time, failure: entry.failure,
+      size: entry.fullCount ?? entry.body.count)
+  }
+
+  private mutating func add(_ entry: HAREntry) {
+    if let last = attempts.last, last.entry.facts.attempt == entry.facts.attempt {
+      var next = Self.attempt(entry)
+      next.redirects = last.redirects + [last.entry]
+      attempts[attempts.count - 1] = next
+    } else {
+      attempts.append(Self.attempt(entry))
+    }
+    finish(with: entry)
+  }
+
+  /// Applies the facts of the call, which its last entry has.
+  private mutating func finish(with entry: HAREntry) {
+    (cache, shared, decoding) = (entry.facts.cache, entry.facts.coalesced, entry.facts.decoding)
+    failure = entry.failure
+    state = entry.failure == nil ? "done" : entry.failure?.kind == "cancelled" ? "cancelled" : "failed"
+    time = milliseconds(since: entry) + entry.time + (decoding ?? 0)
+  }
+
+  /// Returns the time from the start of the call to the start of an entry.
+  func milliseconds(since entry: HAREntry) -> Double {
+    entry.started.map { max(0, $0.timeIntervalSince(started)) * 1_000 } ?? 0
+  }
+
+  /// The entries of a HAR file.
+  var entries: [HAREntry] { attempts.flatMap { $0.redirects + [$0.entry] } }
+}

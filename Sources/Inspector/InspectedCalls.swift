@@ -1,0 +1,92 @@
+import NetLayer
+import PortableFoundation
+
+/// The calls that a page shows.
+enum InspectedCalls: Sendable {
+  case recorder(Recorder)
+  case file([InspectedCall], name: String)
+
+  subscript(number: Int) -> InspectedCall? {
+    switch self {
+    case .recorder(let recorder): recorder[number].map(InspectedCall.init)
+    case .file(let calls, _): calls.first { $0.number == number }
+    }
+  }
+
+  /// Returns the calls as a HAR file.
+  func har() -> Data {
+    switch self {
+    case .recorder(let recorder): recorder.har()
+    case .file(let calls, _): HARWriter.archive(calls.flatMap(\.entries))
+    }
+  }
+
+  /// Removes the calls of a recorder that have ended.
+  func clear() { if case .recorder(let recorder) = self { recorder.clear() } }
+}
+
+/// The event stream of one page: the calls, and then their changes.
+///
+/// - `hello {session, now, file}`: the start; the time in milliseconds since 1970.
+/// - `calls [summary…]`: new and changed calls, at most 500 in an event.
+/// - `drop {ids, total}`: calls that were removed, and the number of calls that the limits of the recorder have removed.
+struct PageEvents {
+  private let source: InspectedCalls
+  private let session: String
+  private var revision: Int?
+  private var shown: Set<Int> = []
+  private var dropped = 0
+
+  private static let batch = 500
+
+  init(_ source: InspectedCalls, session: String) { (self.source, self.session) = (source, session) }
+
+  /// Returns the next events; empty without a change.
+  mutating func next() -> [UInt8] {
+    var events = ""
+    switch source {
+    case .file(let calls, let name):
+      guard revision == nil else { return [] }
+      revision = 0
+      events += hello(file: name)
+      for start in stride(from: 0, to: calls.count, by: Self.batch) {
+        events += Self.event("calls", calls[start..<min(start + Self.batch, calls.count)].map(\.summary))
+      }
+    case .recorder(let recorder):
+      if revision == nil { events += hello(file: nil) }
+      let changes = recorder.changes(since: revision ?? 0)
+      revision = changes.revision
+      let gone = shown.subtracting(changes.numbers)
+      if !gone.isEmpty || changes.dropped != dropped {
+        dropped = changes.dropped
+        events += Self.event("drop", Dropped(ids: gone.sorted(), total: dropped))
+      }
+      shown = changes.numbers
+      for start in stride(from: 0, to: changes.entries.count, by: Self.batch) {
+        let batch = changes.entries[start..<min(start + Self.batch, changes.entries.count)]
+        events += Self.event("calls", batch.map { InspectedCall($0).summary })
+      }
+    }
+    return Array(events.utf8)
+  }
+
+  private func hello(file: String?) -> String {
+    Self.event("hello", Hello(session: session, now: Date().timeIntervalSince1970 * 1_000, file: file))
+  }
+
+  private struct Hello: Encodable {
+    var session: String
+    var now: Double
+    var file: String?
+  }
+
+  private struct Dropped: Encodable {
+    var ids: [Int]
+    var total: Int
+  }
+
+  /// Returns an event. Its data is one line, because JSON escapes control characters.
+  private static func event(_ name: String, _ data: some Encodable) -> String {
+    "event: \(name)\ndata: \(String(decoding: InspectorPages.json(data), as: UTF8.self))\n\n"
+  }
+}

@@ -1,0 +1,57 @@
+import LoopbackServer
+import NetLayer
+import PortableFoundation
+
+/// A page in the browser of this machine that shows the calls of a recorder when they happen.
+///
+/// ```swift
+/// let recorder = Recorder()
+/// let app = Network(Backend(baseURL: url, interceptors: [RetryInterceptor(), recorder]))
+/// let inspector = try Inspector(recorder)
+/// print(inspector.url)  // http://127.0.0.1:51234/7f3a…
+/// ```
+/// The page shows attempts with the pauses between them, cache hits, shared calls, open streams and sockets, and where the
+/// time of each call went. It opens and saves HAR files. It listens only on 127.0.0.1, and only who knows the secret in the
+/// URL can read it: do not log the URL in an app that others use, and leave the inspector out of a release build.
+public final class Inspector: Sendable {
+  /// The URL of the page. Its path is a secret, and it changes with each inspector.
+  public let url: URL
+  private let server: TestServer
+
+  /// Starts a page with the calls of `recorder`, until `stop()` is called or the inspector is released.
+  ///
+  /// - Throws: `NetworkError` of kind `other` if the system provides no socket.
+  public convenience init(_ recorder: Recorder) throws(NetworkError) { try self.init(.recorder(recorder)) }
+
+  /// Starts a page with the calls of a HAR file, which this package, a browser or a proxy has saved. Secrets are replaced.
+  ///
+  /// - Throws: `NetworkError` of kind `file` if the file can't be read, or of kind `other` if the system provides no socket.
+  public convenience init(showing file: URL) throws(NetworkError) {
+    let entries = try HARReader.entries(of: file)
+    try self.init(.file(InspectedCall.calls(of: entries), name: file.lastPathComponent))
+  }
+
+  private init(_ source: InspectedCalls) throws(NetworkError) {
+    let secret = Self.secret()
+    let pages = InspectorPages(source, secret: secret, session: Self.secret())
+    do {
+      server = try TestServer(logLimit: 0, bodyLimit: { pages.bodyLimit(of: $0) }, handler: { pages.respond(to: $0) })
+    } catch {
+      throw NetworkError(kind: .other, reason: "the inspector can't listen on 127.0.0.1: \(error)", underlying: error)
+    }
+    pages.port.store(server.port, ordering: .releasing)
+    url = server.url("/" + secret)
+  }
+
+  /// Closes the page's connections and the port. Later calls have no effect.
+  public func stop() { server.stop() }
+
+  /// Returns 128 random bits as hexadecimal digits.
+  private static func secret() -> String {
+    var random = SystemRandomNumberGenerator()
+    return [random.next(), random.next()].map { (number: UInt64) in
+      let digits = String(number, radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
+  }
+}
