@@ -13,7 +13,8 @@ let package = Package(
       name: "ReaderKitTests",
       dependencies: ["ReaderKit", .product(name: "NetLayerTesting", package: "NetLayer")]),
     // The views of SwiftUI; empty on Linux.
-    .target(name: "ReaderViews", dependencies: ["ReaderKit"]),
+    .target(
+      name: "ReaderViews", dependencies: ["ReaderKit", .product(name: "NetLayerTesting", package: "NetLayer")]),
   ],
   swiftLanguageModes: [.v6]
 )

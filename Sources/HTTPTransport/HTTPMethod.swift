@@ -10,7 +10,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
   /// Creates a method from a literal.
   public init(stringLiteral value: String) { rawValue = value }
 
-  /// The token.
+  /// The name of the method, such as `GET`.
   public var description: String { rawValue }
 
   /// `GET`: parameters go into the URL.

@@ -38,7 +38,7 @@ extension NetworkError {
     public static let parse = Kind(.parse)
     /// The body is larger than `maxBodySize`. A retry would not succeed.
     public static let tooLarge = Kind(.tooLarge)
-    /// A file could not be written: a download, or a recording.
+    /// A file could not be read or written, such as a download, a token file or a recording.
     public static let file = Kind(.file)
     /// No entry is cached, and the cache policy forbids a request.
     public static let notCached = Kind(.notCached)

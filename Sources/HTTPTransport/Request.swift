@@ -30,8 +30,8 @@ public struct Request: Sendable {
     /// The time until the connection is established, including name lookup and TLS, but not the wait for a free
     /// connection.
     public var connect: Duration?
-    /// The maximum time without received data on an open connection. With a request body, the timeout may fire up to a
-    /// quarter of the limit later.
+    /// The maximum time without received data on an open connection. With a request body, the timeout can fire up to
+    /// 25 % later.
     public var idle: Duration?
     /// The time from the start to the last byte, including the wait for a connection and redirects.
     public var total: Duration?

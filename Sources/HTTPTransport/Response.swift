@@ -37,7 +37,7 @@ public struct Response: Sendable {
     set { fields.value.trailers = newValue }
     _modify { yield &fields.value.trailers }
   }
-  /// The file with the body, if the request has a `destination` and the status is a success.
+  /// The file with the body, if the request has a `destination` and the status is 200 to 299.
   public var file: URL? {
     get { fields.value.file }
     set { fields.value.file = newValue }
@@ -98,7 +98,7 @@ public struct Response: Sendable {
 }
 
 extension Response {
-  /// Whether the status is a success, 200 to 299 (RFC 9110 §15.3).
+  /// Whether the status is 200 to 299, 200 to 299 (RFC 9110 §15.3).
   public var isSuccess: Bool { (200...299).contains(status) }
 }
 

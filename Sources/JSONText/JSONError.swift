@@ -33,7 +33,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// truncated.
     public static let invalidUnicode = Kind(rawValue: "invalid UTF-16 or UTF-32")
     /// The text is 1 GB or longer.
-    public static let tooLong = Kind(rawValue: "the text is longer than 1 GB")
+    public static let tooLong = Kind(rawValue: "the text is 1 GB or longer")
     /// The value has more than 512 nested levels.
     public static let tooDeep = Kind(rawValue: "nested deeper than 512 levels")
   }

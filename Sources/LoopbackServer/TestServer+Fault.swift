@@ -15,7 +15,7 @@ extension TestServer {
     case resetBeforeHead
     /// The connection is closed in the middle of the head.
     case headCutShort
-    /// The head is started, and nothing more is sent.
+    /// The response stops in the middle of its head.
     case headStalled
     /// The status line is malformed.
     case malformedStatusLine

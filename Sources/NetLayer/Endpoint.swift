@@ -57,7 +57,7 @@ public protocol Endpoint<Output>: Sendable {
   var invalidates: Set<CacheTag> { get }
   /// The `Accept` field to send unless the request has one; by default the result type's.
   var accept: String? { get }
-  /// Reads the result from `response`, whose status is a success. The package implements this for the types above.
+  /// Reads the result from `response`, whose status is 200 to 299. The package implements this for the types above.
   ///
   /// - Throws: A `NetworkError`, usually of kind `parse`. Any other error becomes the underlying error of kind `other`.
   func read(_ response: Response) throws -> Output

@@ -7,9 +7,7 @@ import Streams
 ///
 /// ```swift
 /// extension Network {
-///   func userDetail(userid: Int) -> Observable<User> {
-///     json(.get, "/user/detail.do", parameters: ["userid": userid]).data()
-///   }
+///   func user(_ id: Int) -> Observable<User> { json(.get("/users/\(id)")).data() }
 /// }
 /// ```
 /// The network sends nothing until someone subscribes. Each subscription sends its own request, and disposing the

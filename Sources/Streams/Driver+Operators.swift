@@ -83,7 +83,7 @@ extension Driver {
     withLatestFrom(second) { $1 }
   }
 
-  /// Calls `onNext` for each element, which passes unchanged.
+  /// Calls `onNext` for each element, and emits the element unchanged.
   public func `do`(onNext: @escaping @MainActor (Element) -> Void) -> Driver<Element> {
     Driver(trusted: shared.do(onNext: { element in MainActor.assumeIsolated { onNext(element) } }))
   }

@@ -1,13 +1,13 @@
 import Foundation
 import XCTest
 
-/// The tables in docs/articles contain every row of the articles, and all tests that they name exist.
+/// The tables in Tests/Articles contain every row of the articles, and all tests that they name exist.
 final class ArticleTablesTests: XCTestCase {
   private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
   func test_everyRow_namesAnExistingTest() throws {
-    let folder = root.appending(path: "docs/articles")
+    let folder = root.appending(path: "Tests/Articles")
     var rows: [String: String] = [:]
     for page in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
       for line in try String(contentsOf: page, encoding: .utf8).split(separator: "\n") {

@@ -14,6 +14,7 @@ final class SamplesTests: XCTestCase {
     var pages = ["README.md", "README.zh.md", "CONTRIBUTING.md"].map { root.appending(path: $0) }
     pages += try files(in: root.appending(path: "docs"), ending: "md")
     pages += try files(in: root.appending(path: "Sources"), ending: "md")
+    pages += try files(in: root.appending(path: "Tests/Articles"), ending: "md")
     var count = 0
     for page in pages {
       for block in blocks(try String(contentsOf: page, encoding: .utf8)) {

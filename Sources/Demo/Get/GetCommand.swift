@@ -25,7 +25,7 @@ enum GetCommand {
       --follow-pages        fetch all pages, each with the cursor of the previous page
       --concurrency N       at most N concurrent requests (default: 8)
       --retry N             retry up to N times after a connection failure, a timeout, 429 or a 5xx status; requests
-                            that a server may carry out twice, such as POST, are not retried
+                            that are not idempotent, such as POST, are not retried
       --har FILE            write all requests and responses into a HAR file, with secrets redacted; every browser opens it
       --raw                 print unchanged bodies only, also of failures; errors go to standard error
     \(RequestOptions.help)

@@ -36,7 +36,7 @@ public struct TLSOptions: Sendable, Hashable {
     /// Creates an identity from files in PEM format, for `CurlTransport`.
     ///
     /// - Parameters:
-    ///   - certificate: The certificate, and the intermediate certificates up to its CA.
+    ///   - certificate: The PEM file of the client certificate, followed by its intermediate certificates.
     ///   - key: The private key, which may be in the same file.
     ///   - password: The password of an encrypted key; otherwise `nil`.
     public init(certificate: URL, key: URL, password: String? = nil) {

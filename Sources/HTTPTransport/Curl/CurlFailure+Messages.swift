@@ -66,7 +66,7 @@
 
     static func outOfMemory(_ transfer: some CurlOperation) -> NetworkError {
       NetworkError(
-        kind: .connection, reason: "libcurl could not create an easy handle: out of memory", request: transfer.request)
+        kind: .connection, reason: "out of memory: libcurl could not create a transfer", request: transfer.request)
     }
 
     static func incompleteBody(_ host: String, _ handle: CurlHandle, _ cause: String? = nil) -> String {

@@ -18,7 +18,7 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
 
   private(set) var layers: [Layer]
 
-  /// Creates no parameters.
+  /// Creates an empty set of parameters.
   public init() { layers = [] }
 
   /// Creates parameters from a literal. If a name occurs twice, the last value is used.

@@ -86,7 +86,7 @@ extension Network {
     }
   }
 
-  /// Returns what `read` returns for `response` if its status is a success; reports an error.
+  /// Returns what `read` returns for `response` if its status is 200 to 299; reports an error.
   private func result<Result>(
     of response: Response, _ read: (Response) throws -> Result
   ) throws(NetworkError) -> Result {

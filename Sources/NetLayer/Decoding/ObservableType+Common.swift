@@ -15,7 +15,7 @@ extension ObservableType where Element == Response {
     compactMap { try $0.reporting { try $0.common(envelope) } }
   }
 
-  /// Decodes a model from the value at `path` of the body if the status is a success.
+  /// Decodes a model from the value at `path` of the body if the status is 200 to 299.
   ///
   /// - Parameters:
   ///   - type: Any `Decodable`. An optional type decodes null and an absent value as `nil`.
@@ -96,7 +96,7 @@ extension Single where Element == Response {
   /// The same with `envelope` instead of the backend's.
   public func common(_ envelope: Envelope) -> Observable<JSON> { asObservable().common(envelope) }
 
-  /// Decodes a model from the value at `path` of the body, or from the whole body, if the status is a success. The
+  /// Decodes a model from the value at `path` of the body, or from the whole body, if the status is 200 to 299. The
   /// parameters are the same as for streams.
   public func map<Model: Decodable & Sendable>(
     _ type: Model.Type, at path: String? = nil, decoder: (any ModelDecoder)? = nil, failsOnEmptyData: Bool = true
@@ -113,7 +113,7 @@ extension ObservableType where Element == Response {
 }
 
 extension Single where Element == Response {
-  /// Succeeds with what `read` returns for a response whose status is a success.
+  /// Succeeds with what `read` returns for a response whose status is 200 to 299.
   func read(_ read: @escaping @Sendable (Response) throws -> Response) -> Single<Response> {
     // The last response of a call, which is not provisional.
     Single(trusted: asObservable().compactMap { try $0.reporting { try read(try $0.validated()) } })

@@ -134,7 +134,7 @@ extension Response {
   /// Whether there is nothing to read (RFC 9110 §15.3.5, §15.3.6).
   var isEmpty: Bool { status == 204 || status == 205 || body.isEmpty && file == nil }
 
-  /// Returns this response if its status is a success and its body is not an envelope that reports a failure.
+  /// Returns this response if its status is 200 to 299 and its body is not an envelope that reports a failure.
   @usableFromInline
   func settled() throws -> Response {
     let rules = reading.envelope
@@ -154,7 +154,7 @@ extension Response {
     return copy
   }
 
-  /// Returns this response if its status is a success, 200 to 299.
+  /// Returns this response if its status is 200 to 299.
   ///
   /// - Throws: `NetworkError` of kind `status` with the status as its code and the server's message, if the body has
   ///   one. See `Envelope.errorMessages`.

@@ -15,7 +15,7 @@ import PortableFoundation
 public protocol ResponseReadable: Sendable {
   /// The `Accept` field to send unless the request has one; `nil`, the default, for none.
   static var accept: String? { get }
-  /// Reads a result from `response`, whose status is a success.
+  /// Reads a result from `response`, whose status is 200 to 299.
   ///
   /// Called on the backend's `mapping` scheduler.
   ///

@@ -12,7 +12,7 @@ extension Network {
     streamed(CallContent(endpoint))
   }
 
-  /// Calls `endpoint` and, if the status is a success, calls `body` with the response while its body arrives.
+  /// Calls `endpoint` and, if the status is 200 to 299, calls `body` with the response while its body arrives.
   /// The request ends when `body` returns or throws.
   ///
   /// ```swift
@@ -40,7 +40,7 @@ extension Network {
     }
   }
 
-  /// Calls `endpoint` and emits the chunks of the body as they arrive, if the status is a success.
+  /// Calls `endpoint` and emits the chunks of the body as they arrive, if the status is 200 to 299.
   ///
   /// Each chunk is emitted after the previous one has been processed, on the backend's `mapping` scheduler. A slow
   /// subscriber, or a busy loop over `values`, applies backpressure to the server: at most 256 KB are buffered.
@@ -112,7 +112,7 @@ extension Network {
     if call.httpVersion == nil, backend.options.httpVersion == .http2 { call.httpVersion = .http1 }
   }
 
-  /// Emits the response if its status is a success, else the error with the body that explains it.
+  /// Emits the response if its status is 200 to 299, else the error with the body that explains it.
   ///
   /// - Parameter patience: The scheduler of a 10 s limit for the body of an error, for streams without an idle limit.
   func bodies(

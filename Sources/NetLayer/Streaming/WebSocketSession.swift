@@ -65,7 +65,8 @@ public final class WebSocketSession: Sendable {
   ) {
     let happenings = PublishSubject<Event>()
     let state = WebSocketSessionState()
-    let left = NetworkError(kind: .cancelled, reason: "the messages of the session have no subscriber")
+    let left = NetworkError(
+      kind: .cancelled, reason: "the messages of the session have no subscriber; subscribe before you send")
     let closed = NetworkError(kind: .connection, reason: "the server closed the socket with code 1000")
     messages = Observable<WebSocketMessage>.deferred {
       let (count, subscription) = (ReconnectCount(reconnect), state.subscribe())

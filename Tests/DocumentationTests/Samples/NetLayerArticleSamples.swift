@@ -81,6 +81,10 @@ struct Price: Decodable, Sendable {
 }
 
 #if os(Linux)
+  func transport(pin: String, backup: String) throws -> CurlTransport {
+    try CurlTransport(.init(tls: .init(pins: ["api.example.com": [PublicKeyPin(pin), PublicKeyPin(backup)]])))
+  }
+
   func transport(authority: URL) throws -> CurlTransport {
     try CurlTransport(
       .init(tls: .init(trust: .file(authority), minVersion: .v1_3), proxy: .environment, maxConnectionsPerHost: 32))

@@ -5,7 +5,8 @@
   @testable import HTTPTransport
   import NetLayer
 
-  /// Tests of what is certain about a request that libcurl has ended: each row of the table in `docs/reliability.md`.
+  /// Tests of what is certain about a request that libcurl has ended: each row of the table in
+  /// `Tests/Reliability/README.md`.
   final class CurlFateTests: XCTestCase {
     private func fate(
       _ code: UInt32, starts: Int = 1, refused: Bool = false, status: Int = 0, head: Bool = false, body: Bool = false

@@ -8,7 +8,7 @@
   @testable import NetLayer
 
   /// Bodies of some kilobytes that expand to the default limit: each call ends with its value or its error, and within
-  /// the memory that `docs/reliability.md` states.
+  /// the memory that `Tests/Reliability/README.md` states.
   final class HostileBodyTests: XCTestCase {
     /// The size of the decoded bodies: just below the default limit, and less in debug builds, which take ten times as
     /// long.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Checks that the transport stays stable under load. See docs/reliability.md.
+/// Checks that the transport stays stable under load. See Tests/Reliability/README.md.
 ///
 /// `NetworkSoak [REQUESTS]` starts itself a second time as the server (`NetworkSoak serve`), and exits with 1 if a
 /// check fails.

@@ -1,4 +1,5 @@
 #if canImport(SwiftUI)
+  import NetLayerTesting
   import ReaderKit
   import SwiftUI
 
@@ -72,5 +73,15 @@
         if let note = model.note { Text(note) }
       }
     }
+  }
+
+  #Preview {
+    let stub = StubTransport([
+      .init(.get, "/articles", .json(#"[{"id":1,"title":"Tea","is_liked":true}]"#)),
+      .init(.get, "/articles/1", .json(#"{"title":"Tea","text":"Green tea"}"#)),
+    ])
+    let network = Network(
+      Backend(baseURL: URL(string: "https://reader.example"), coding: .snakeCase, transport: stub))
+    ListView(ListModel(network)) { DetailModel($0, network) }
   }
 #endif

@@ -53,7 +53,7 @@
         var error = NetworkError(
           kind: isForked ? .invalidRequest : .cancelled,
           reason: isForked
-            ? "this process was forked without exec, so it lacks the CurlTransport's thread; call exec"
+            ? "the transport has no thread after a fork; create the transport in the child process"
             : "this CurlTransport was shut down before the request was sent; create a new one",
           request: transfer.request)
         error.metrics = transfer.metricsWithoutHandle

@@ -66,7 +66,7 @@
         return .failure(
           NetworkError(
             kind: .invalidRequest,
-            reason: "this process was forked without exec, so it lacks the CurlTransport's thread; call exec",
+            reason: "the transport has no thread after a fork; create the transport in the child process",
             request: request))
       }
       return state.withLock { state in

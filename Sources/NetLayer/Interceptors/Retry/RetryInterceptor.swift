@@ -33,7 +33,7 @@ public struct RetryInterceptor: Interceptor {
   /// The maximum `Retry-After` to wait for. A longer delay ends the attempts, because the server would reject an
   /// earlier retry.
   public var maxRetryAfter: Duration
-  /// A rule that decides whether a request may be sent twice.
+  /// A closure that returns whether a request is safe to retry.
   public var isRepeatable: @Sendable (Request) -> Bool
   /// A function that returns the delay that a response requests in its body; `nil`, also as its result, for the delay of
   /// `Retry-After` or of the policy. It is called on the `mapping` scheduler.
@@ -48,7 +48,7 @@ public struct RetryInterceptor: Interceptor {
   ///   - statuses: The statuses to retry.
   ///   - maxRetryAfter: The maximum `Retry-After` to wait for.
   ///   - budget: The budget of retries per origin. Several backends can share one.
-  ///   - isRepeatable: A closure that returns whether a request may be sent twice.
+  ///   - isRepeatable: A closure that returns whether a request is safe to retry.
   ///   - requestedDelay: A closure that reads the delay from the body of a response, for servers that state it there:
   ///     `{ try? .milliseconds($0.decode(Int.self, at: "retry_after_ms")) }`. A delay beyond `maxRetryAfter` ends the
   ///     attempts.
