@@ -9,12 +9,8 @@ enum Command {
            Demo pages URL           follow a list's cursor from page to page
            Demo download URL        download into a file; resumes an interrupted download
            Demo events URL          print server-sent events as they arrive
-<<<<<<< HEAD
            Demo inspect FILE        show a HAR file in a browser: timing, fields, bodies of each call
-           Demo bench URL           measure requests per second, latencies, CPU time per request
-=======
            Demo bench URL           measure requests per second, latencies, and CPU time per request
->>>>>>> words
            Demo serve               start a server to try the other commands with; prints its URL
 
     Each command has --help, with examples, and --json, for scripts. --version prints the versions of NetLayer and libcurl.

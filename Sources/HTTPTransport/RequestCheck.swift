@@ -164,14 +164,14 @@ package enum RequestCheck {
       }
   }
 
-  /// Returns whether a byte is a control character other than a tab. CR and LF would start another field (RFC 9110
-  /// §5.5). Characters outside ASCII are sent as UTF-8.
   /// Returns whether a value that a server has sent, such as an entity tag, can be a field of later requests. A longer value
   /// would make servers reject them.
   package static func isSendable(_ value: String) -> Bool {
     value.utf8.count <= 1024 && !value.utf8.contains(where: isForbiddenInValue)
   }
 
+  /// Returns whether a byte is a control character other than a tab. CR and LF would start another field (RFC 9110
+  /// §5.5). Characters outside ASCII are sent as UTF-8.
   package static func isForbiddenInValue(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != 0x09) || byte == 0x7f }
 
   private static func name(of byte: UInt8) -> String {

@@ -78,7 +78,8 @@ extension InspectedCall {
   private static func messages(_ entry: HAREntry) -> [Detail.Message] {
     let messages = entry.messages.map { message in
       Detail.Message(
-        sent: message.isSent, at: message.time * 1_000, name: message.opcode == 2 ? "binary" : "text",
+        sent: message.isSent, at: message.time * 1_000,
+        name: message.opcode != 2 ? "text" : message.data.isEmpty ? "binary, not recorded" : "binary",
         data: message.data)
     }
     let events = entry.events.map { event in

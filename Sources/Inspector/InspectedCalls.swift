@@ -33,7 +33,7 @@ enum InspectedCalls: Sendable {
 struct PageEvents {
   private let source: InspectedCalls
   private let session: String
-  private var revision: Int?
+  private var revision: Recorder.Revision?
   private var shown: Set<Int> = []
   private var dropped = 0
 
@@ -47,21 +47,22 @@ struct PageEvents {
     switch source {
     case .file(let calls, let name):
       guard revision == nil else { return [] }
-      revision = 0
+      revision = Recorder.Revision()
       events += hello(file: name)
       for start in stride(from: 0, to: calls.count, by: Self.batch) {
         events += Self.event("calls", calls[start..<min(start + Self.batch, calls.count)].map(\.summary))
       }
     case .recorder(let recorder):
       if revision == nil { events += hello(file: nil) }
-      let changes = recorder.changes(since: revision ?? 0)
+      let changes = recorder.changes(since: revision ?? Recorder.Revision())
       revision = changes.revision
-      let gone = shown.subtracting(changes.numbers)
-      if !gone.isEmpty || changes.dropped != dropped {
+      if let numbers = changes.numbers {
+        let gone = shown.subtracting(numbers).sorted()
         dropped = changes.dropped
-        events += Self.event("drop", Dropped(ids: gone.sorted(), total: dropped))
+        if !gone.isEmpty || dropped > 0 { events += Self.event("drop", Dropped(ids: gone, total: dropped)) }
+        shown.formIntersection(numbers)
       }
-      shown = changes.numbers
+      shown.formUnion(changes.entries.lazy.map(\.number))
       for start in stride(from: 0, to: changes.entries.count, by: Self.batch) {
         let batch = changes.entries[start..<min(start + Self.batch, changes.entries.count)]
         events += Self.event("calls", batch.map { InspectedCall($0).summary })

@@ -130,12 +130,23 @@ final class StubWebSocket: WebSocketControl {
 
   /// Schedules the steps one after another.
   private func run(_ steps: ArraySlice<StubTransport.WebSocketScript.Step>) {
-    guard let step = steps.first else { return }
-    after(step.delay) { [self] in
-      state.withLock { if $0.receiver != nil { $0.due.append(step) } }
-      performDue()
-      run(steps.dropFirst())
+    // A loop, because a recursive call for each step would exhaust the stack.
+    var rest = steps
+    while let step = rest.first, step.delay <= .zero {
+      rest = rest.dropFirst()
+      add(step)
     }
+    guard let step = rest.first else { return }
+    _ = timers.insert(
+      scheduler.scheduleRelative(step.delay) { [self, rest = rest.dropFirst()] in
+        add(step)
+        run(rest)
+      })
+  }
+
+  private func add(_ step: StubTransport.WebSocketScript.Step) {
+    state.withLock { if $0.receiver != nil { $0.due.append(step) } }
+    performDue()
   }
 
   private func performDue() {

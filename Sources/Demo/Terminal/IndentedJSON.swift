@@ -1,9 +1,12 @@
 /// JSON as a terminal shows it: indented, with colors if the terminal allows them.
 enum IndentedJSON {
+  /// The depth up to which lines are indented. Without a limit, the indentation of deep JSON could be 1,000 times its size.
+  private static let maxDepth = 40
+
   /// Returns `json`, which must be valid and have no whitespace between its tokens, with a line for each value.
   static func text(_ json: String, _ style: Style) -> String {
     var (result, rest, depth) = ("", json.utf8[...], 0)
-    func lineBreak() -> String { "\n" + String(repeating: "  ", count: depth) }
+    func lineBreak() -> String { "\n" + String(repeating: "  ", count: min(depth, maxDepth)) }
     while let byte = rest.first {
       switch byte {
       case UInt8(ascii: "{"), UInt8(ascii: "["):

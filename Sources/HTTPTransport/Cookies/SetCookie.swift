@@ -88,7 +88,10 @@ struct SetCookie {
   /// Returns the default path of a cookie (RFC 6265 §5.1.4).
   private static func defaultPath(_ url: URL) -> String {
     let path = path(url)
-    guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return "/" }
+    // The path of a redirect can have 90 KB, and a server could fill the store with cookies of such paths.
+    guard path.utf8.count <= maxAttributeSize, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
+      return "/"
+    }
     return String(path[..<slash])
   }
 

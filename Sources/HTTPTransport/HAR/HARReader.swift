@@ -105,7 +105,10 @@ package enum HARReader {
     var fields: [HTTPHeaders.Field] = []
     for field in (json.array ?? []).prefix(maxFields) {
       guard let name = field["name"].string, !name.isEmpty, !name.hasPrefix(":") else { continue }
-      for line in (field["value"].string ?? "").split(separator: "\n", omittingEmptySubsequences: false) {
+      for line in (field["value"].string ?? "").split(
+        separator: "\n", maxSplits: maxFields, omittingEmptySubsequences: false)
+      {
+        guard fields.count < maxFields else { return HTTPHeaders(fields) }
         fields.append(HTTPHeaders.Field(name: name, value: String(line)))
       }
     }

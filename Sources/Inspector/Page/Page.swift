@@ -226,8 +226,12 @@ enum Page {
     const CONTROL = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
     const CONTROL_BUT_LINES = new RegExp("(?![\\n\\t])(?:" + CONTROL.source + ")", "gu");
 
+    // Texts of which no character is in `CONTROL`, which are nearly all.
+    const PLAIN = /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u0600\u3000-\ud7ff]*$/;
+
     // Puts text into an element, with the characters that are invisible or change the order of others in visible form.
     function put(element, text, { lines = false, needle = "" } = {}) {
+      if (!needle && PLAIN.test(text)) { element.textContent = text; return element; }
       element.textContent = "";
       const pattern = lines ? CONTROL_BUT_LINES : CONTROL;
       let at = 0;
@@ -575,7 +579,8 @@ enum Page {
       if (attempt >= 0) {
         const item = call.attempts[attempt];
         row.verb.textContent = cells.host.textContent = cells.kind.textContent = cells.size.textContent = "";
-        cells.call.textContent = "Attempt " + (attempt + 1) + (item.pause == null ? "" : " after a pause of " + milliseconds(item.pause));
+        cells.call.textContent = "";
+        add(cells.call, "span", "path").textContent = "Attempt " + (attempt + 1) + (item.pause == null ? "" : " after a pause of " + milliseconds(item.pause));
         put(cells.status, item.status ? "" + item.status : item.error ?? "–");
         if (item.status >= 400 || (!item.status && item.error)) cells.status.className = "status bad";
         cells.time.textContent = milliseconds(item.time);
@@ -1030,7 +1035,7 @@ enum Page {
         }
       };
       box.addEventListener("toggle", () => { if (box.open && !built) build(); });
-      if (needle ? contains(node, needle) : depth < 3 && node.v.length <= 50) { build(); box.open = true; }
+      if (needle ? contains(node, needle) : depth < 4 && node.v.length <= 50) { build(); box.open = true; }
     }
 
     // MARK: Actions
@@ -1243,7 +1248,7 @@ enum Page {
       const call = selected == null ? null : calls.get(selected), page = Math.max(1, Math.floor(height / ROW) - 1);
       const actions = {
         ArrowDown: () => move(1), j: () => move(1), ArrowUp: () => move(-1), k: () => move(-1),
-        PageDown: () => move(page), PageUp: () => move(-page), Home: () => move(-1e9), End: () => move(1e9),
+        PageDown: () => move(page), PageUp: () => move(-page), Home: () => { selected = null; move(1); }, End: () => { selected = null; move(-1); },
         ArrowRight: () => call && toggle(call, true), ArrowLeft: () => call && toggle(call, false),
         Enter: () => call && openDetail(call), Escape: () => detail && closeDetail(),
         n: () => moveToFailed(1), N: () => moveToFailed(-1), p: () => setPaused(!paused),

@@ -42,6 +42,16 @@ enum CallEvent: Sendable {
   case cancelled
 }
 
+extension CallEvent {
+  /// Whether an observer that is too slow may ignore the event: it starts a call, or is one of many of a stream.
+  var isOptional: Bool {
+    switch self {
+    case .started, .chunk, .message, .event: true
+    default: false
+    }
+  }
+}
+
 /// The number of a call, which its attempts share. The observer sets it.
 enum CallNumber: ContextKey { static let defaultValue = 0 }
 

@@ -43,6 +43,8 @@ extension Request {
     var copy = self
     copy.body = .data(short)
     copy.headers["Content-Encoding"] = "gzip"
+    // A length that the caller has stated is that of the plain body.
+    copy.headers["Content-Length"] = nil
     return copy
   }
 }

@@ -37,7 +37,7 @@ extension Network {
   /// let repos = try await github.fetchAll(.get("/user/repos"), of: Repo.self)
   /// ```
   /// The parameters are those of `pages`. Cancelling the task cancels the request. `maxItems` is the maximum number of items,
-  /// 100,000 by default, and `nil` for no limit: a server could continue forever.
+  /// 100,000 by default, and `nil` for no limit: a server could continue forever. A page without items counts as one.
   ///
   /// - Throws: The `NetworkError` of the call or of `pages`; of kind `tooLarge` for more than `maxItems` items; of kind
   ///   `cancelled` if the task is cancelled.
@@ -45,17 +45,25 @@ extension Network {
     _ endpoint: some Endpoint, of type: Item.Type = Item.self, at path: String? = nil, by paging: Paging = .link,
     maxItems: Int? = 100_000
   ) async throws(NetworkError) -> [Item] {
-    let lists = pages(endpoint, of: type, at: path, by: paging)
-      .reduce((lists: [[Item]](), count: 0)) { [reading] former, page in
-        let count = former.count + page.items.count
+    let pages = pages(endpoint, of: type, at: path, by: paging)
+    let lists = Observable.deferred { [reading] in
+      // Guards the number of items, which the thread of each page adds to.
+      let total = Locked(0)
+      return pages.map { page throws -> [Item] in
+        // A page without items counts, too, because a server could continue forever with them.
+        let count = total.withLock { total in
+          total += max(1, page.items.count)
+          return total
+        }
         if let maxItems, count > maxItems {
           throw reading.report(
             reading.error(
               .tooLarge,
               "the pages have more than \(maxItems) items; raise maxItems, or read them one by one with pages(_:of:)"))
         }
-        return (former.lists + [page.items], count)
+        return page.items
       }
-    return try await awaited(lists.map { Array($0.lists.joined()) }.asSingle())
+    }
+    return try await awaited(lists.toArray().map { Array($0.joined()) })
   }
 }

@@ -108,8 +108,8 @@ extension Network {
     Observable.deferred {
       var call = CallContent(endpoint)
       let id = session.lastID
-      // Omit an ID that is not a valid header value, instead of failing to connect.
-      if !id.isEmpty, !id.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) { call.headers["Last-Event-ID"] = id }
+      // Omit an ID that is not a valid header value, or that servers would reject, instead of failing to connect.
+      if !id.isEmpty, RequestCheck.isSendable(id) { call.headers["Last-Event-ID"] = id }
       if call.headers["Cache-Control"] == nil { call.headers["Cache-Control"] = "no-store" }
       self.avoidHTTP2(&call)
       return self.bodies(call, accept: "text/event-stream", mayBeSilent: true, patience: reconnect.timer).flatMap {
@@ -199,7 +199,11 @@ private final class EventSession: Sendable {
   /// - Throws: `NetworkError` of kind `parse` for an event that is too long.
   func read(_ chunk: Data, _ response: Response, _ emit: (ServerSentEvent) -> Void) throws {
     // Taken out of the lock, because `emit` calls the caller's code. Chunks arrive one at a time.
-    var parser = state.withLock { $0.parser }
+    // The state keeps the ID and the delay, and not the start of a line, which would be copied at the first change.
+    var parser = state.withLock { state in
+      let rest = ServerSentEventParser(continuing: state.parser)
+      return exchange(&state.parser, with: rest)
+    }
     defer { state.withLock { $0.parser = parser } }
     do {
       try parser.feed(chunk) { event in

@@ -132,12 +132,23 @@ extension Network {
     // If a body is truncated or never ends, uses the part that has arrived.
     var body = streamed.body.catchError { _ in .empty() }
     if let patience { body = body.timeout(.seconds(10), other: .empty(), scheduler: patience) }
-    return body.scan(Data()) { $0 + $1 }.takeWhile { $0.count < 1 << 20 }.startWith(Data()).takeLast(1)
-      .map { body in
+    return .deferred { [body] in
+      // Guards the start of the body, to which chunks are appended in place.
+      let start = Locked(Data())
+      return body.takeWhile { chunk in
+        start.withLock { start in
+          guard start.count + chunk.count < 1 << 20 else { return false }
+          start += chunk
+          return true
+        }
+      }
+      .toArray().asObservable()
+      .map { _ in
         var response = streamed.response
-        response.body = body
+        response.body = start.withLock { $0 }
         return try response.reporting { try $0.validated() } ?? response
       }
+    }
   }
 }
 
@@ -170,7 +181,10 @@ private final class LineModels<Model: Decodable & Sendable>: Sendable {
     _ emit: @escaping (Model) -> Void, _ read: (inout LineParser, (ArraySlice<UInt8>) throws -> Void) throws -> Void
   ) throws {
     // Taken out of the lock, because decoding runs the caller's code. Chunks arrive one at a time.
-    var (lines, count) = state.withLock { $0 }
+    var (lines, count) = state.withLock { state in
+      let empty = (LineParser(.lineFeed, limit: 0), state.1)
+      return exchange(&state, with: empty)
+    }
     defer { state.withLock { $0 = (lines, count) } }
     do {
       try read(&lines) { line in

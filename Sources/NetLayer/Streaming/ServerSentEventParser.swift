@@ -31,8 +31,8 @@ struct ServerSentEventParser {
   /// Emits every event that `bytes` completes. Text after the last blank line is not yet an event, and is discarded if
   /// the stream ends there.
   mutating func feed(_ bytes: Data, _ emit: (ServerSentEvent) throws -> Void) throws {
-    // Works on a copy, because the closure modifies the parser.
-    var lines = lines
+    // Taken out of the parser, because the closure modifies it. A copy would duplicate the start of a long line.
+    var lines = exchange(&self.lines, with: LineParser(.any, limit: limit))
     defer { self.lines = lines }
     try lines.feed(bytes) { line in
       if line.isEmpty { try dispatch(emit) } else { try read(line) }

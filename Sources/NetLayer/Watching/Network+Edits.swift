@@ -90,7 +90,7 @@ extension Network {
         if isOver.raise(), outcome != .rejected { invalidate(tags) }
       }
       return responses.do(
-        onNext: { end(WriteOutcome(status: $0.status)) }, onError: { end(WriteOutcome(after: $0)) },
+        onNext: { end(WriteOutcome($0)) }, onError: { end(WriteOutcome(after: $0)) },
         onDispose: { end(.unknown) })
     }
   }
@@ -100,13 +100,14 @@ extension Network {
 enum WriteOutcome {
   case acknowledged, rejected, unknown
 
-  /// Returns the outcome of a write with a response of this status.
-  init(status: Int) {
-    switch status {
+  /// Returns the outcome of a write with this response.
+  init(_ response: Response) {
+    switch response.status {
     case 200...299: self = .acknowledged
     // The server may apply these later, or has already applied the write.
     case 408, 409, 412, 429: self = .unknown
-    case 400...499: self = .rejected
+    // A server that has applied the first attempt rejects the second one, for example because nothing is left to delete.
+    case 400...499: self = response.request.wasSentBefore ? .unknown : .rejected
     default: self = .unknown
     }
   }
@@ -114,7 +115,7 @@ enum WriteOutcome {
   init(after error: any Error) {
     let error = NetworkError.wrapping(error)
     let isUnsent = error.response == nil && [.encoding, .invalidRequest].contains(error.kind)
-    let isRejected = error.kind == .status && error.response.map { WriteOutcome(status: $0.status) } == .rejected
+    let isRejected = error.kind == .status && error.response.map { WriteOutcome($0) } == .rejected
     self = isUnsent || isRejected ? .rejected : .unknown
   }
 }

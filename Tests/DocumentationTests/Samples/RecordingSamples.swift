@@ -31,6 +31,7 @@ final class RecordingSamples: XCTestCase {
     let inspector = try Inspector(recorder)
     print(inspector.url)
 
+    XCTAssertEqual(Printed.take(), ["\(inspector.url)"])
     try recorder.write(to: file)
 
     let stub = try StubTransport(har: file)

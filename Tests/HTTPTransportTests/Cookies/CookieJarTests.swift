@@ -17,6 +17,13 @@ final class CookieJarTests: XCTestCase {
     return jar.header(for: try url(to), at: now + later)
   }
 
+  /// A redirect can have a path of 90 KB. The cookies of a few such paths would fill the store.
+  func test_aVeryLongDefaultPath_isTheRoot() throws {
+    let long = String(repeating: "p", count: 2_000)
+    XCTAssertEqual(try header(["a=1"], from: "http://h/\(long)/x", to: "http://h/"), "a=1")
+    XCTAssertNil(try header(["a=1"], from: "http://h/\(long.prefix(1_000))/x", to: "http://h/"))
+  }
+
   func test_cookiesAreSentToMatchingHostsAndPaths() throws {
     let cases: [(String, String, String, String?)] = [
       ("a=1", "http://h/", "http://h/", "a=1"), ("a=1", "http://h/", "http://h:81/x", "a=1"),

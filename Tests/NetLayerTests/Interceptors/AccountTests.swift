@@ -60,14 +60,15 @@ final class AccountTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all.map { $0.prefix(14) }, ["200 Bearer ann", "200 Bearer bob"])
   }
 
-  func test_delayedRequest_receivesTheResponseOfTheCurrentUser() throws {
+  func test_delayedRequest_isNotSentAsAnotherUser_andReceivesNoStoredResponse() throws {
     let authentication = try authenticator("ann")
     let gate = Before()
     let fixture = CacheFixture(behind: [authentication], Self.echo)
     let network = fixture.network.with { $0.interceptors.insert(gate, at: 0) }
     XCTAssertEqual(fixture.get().bodies, ["Bearer ann"])
     gate.action.value = { authentication.set(Token(access: "bob")) }
-    XCTAssertEqual(fixture.run(network.response(.get, "/a")).bodies, ["Bearer bob"])
+    XCTAssertEqual(fixture.run(network.response(.get, "/a")).bodies, [])
+    XCTAssertEqual(fixture.get().bodies, ["Bearer bob"])
   }
 
   func test_twoAuthenticators_separateEntriesByBothTokens() throws {

@@ -66,6 +66,13 @@ final class CompressionInterceptorTests: XCTestCase {
     XCTAssertEqual(try gunzip(body(request)), Data("{\"text\":\"\(text)\"}".utf8))
   }
 
+  func test_aLengthOfThePlainBody_isRemoved() async throws {
+    let request = try await sent(
+      Call.post("/a", json: ["text": text]).header("Content-Length", "\(text.utf8.count + 11)"))
+    XCTAssertEqual(request.headers["Content-Encoding"], "gzip")
+    XCTAssertNil(request.headers["Content-Length"])
+  }
+
   func test_otherBodies_areUnchanged() async throws {
     let random = Data((0..<5000).map { _ in UInt8.random(in: 0...255) })
     let calls: [Call<Response>] = [

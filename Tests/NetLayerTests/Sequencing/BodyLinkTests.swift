@@ -63,6 +63,21 @@ final class BodyLinkTests: XCTestCase {
     }
   }
 
+  func test_pagesWithoutItems_areNotEndless() async throws {
+    let stub = StubTransport { request in
+      let page = request.url.query.flatMap { Int($0.dropFirst(5)) } ?? 0
+      return .json("{\"results\":[],\"next\":\"?page=\(page + 1)\"}")
+    }
+    let api = Network(Backend(baseURL: URL(string: "https://api.test"), transport: stub))
+    do {
+      _ = try await api.fetchAll(.get("/a"), of: Int.self, at: "results", by: .link(at: "next"), maxItems: 50)
+      XCTFail("a server that continues forever must fail")
+    } catch {
+      XCTAssertEqual(error.kind, .tooLarge)
+    }
+    XCTAssertEqual(stub.requests.count, 51)
+  }
+
   func test_listBeyondMaxItems_isAnError() async throws {
     let stub = StubTransport { request in
       let page = request.url.query.flatMap { Int($0.dropFirst(5)) } ?? 0

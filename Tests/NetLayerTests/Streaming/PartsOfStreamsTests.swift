@@ -15,6 +15,16 @@ final class PartsOfStreamsTests: XCTestCase {
     return Network(Backend(baseURL: URL(string: "http://h"), coding: .snakeCase, transport: stub))
   }
 
+  func test_manyMessagesWithoutDelay_doNotExhaustTheStack() async throws {
+    let stub = StubTransport { _ in
+      .socket(.init((0..<50_000).map { .message(.text("\($0)")) } + [.close(.normal)]))
+    }
+    let session = Network(Backend(baseURL: URL(string: "http://h"), transport: stub)).webSocket(.get("/x"))
+    var count = 0
+    for try await _ in session.messages.values { count += 1 }
+    XCTAssertEqual(count, 50_000)
+  }
+
   func test_eachEvent_isDecodedWithTheBackendsDecoder() async throws {
     let text = "event: price\ndata: {\"last_trade\":7}\n\nevent: note\ndata: \"hi\"\n\ndata: [DONE]\n\n"
     let api = network(text, "text/event-stream")

@@ -3,6 +3,9 @@ import NetLayer
 import TestSupport
 import XCTest
 
+@testable import HTTPTransport
+@testable import NetLayer
+
 /// Rows 15 to 29 of docs/queries.md, and row 44: writes and their edits.
 final class QueryEditTests: XCTestCase {
   private typealias Reply = WatchFixture.Reply
@@ -68,6 +71,22 @@ final class QueryEditTests: XCTestCase {
         screen.all,
         ["nil fetching", "[1]", "[1, 2] edited", "[1] fetching stale", applies ? "[1, 2]" : "[1]"])
       XCTAssertEqual([app.reads, app.writes], [2, 1])
+    }
+  }
+
+  /// The server has applied the first attempt, and has nothing left to delete.
+  func test_query_row_17_rejectionOfASecondAttempt_isUnknown() throws {
+    let url = try XCTUnwrap(URL(string: "http://h/x"))
+    for (attempt, status, outcome) in [
+      (1, 404, WriteOutcome.rejected), (2, 404, .unknown), (2, 422, .unknown), (2, 200, .acknowledged),
+      (1, 409, .unknown),
+    ] {
+      var request = Request(method: .delete, url: url)
+      request.attempt = attempt
+      XCTAssertEqual(WriteOutcome(Response(request: request, status: status)), outcome, "\(attempt) \(status)")
+      let error = NetworkError(
+        kind: .status, reason: "", request: request, response: Response(request: request, status: status))
+      if status != 200 { XCTAssertEqual(WriteOutcome(after: error), outcome) }
     }
   }
 

@@ -130,8 +130,9 @@ public final class AuthenticationInterceptor: Interceptor {
 
   /// Replaces the token after a sign-in, or with `nil` after a sign-out, then saves it. An in-flight refresh is discarded.
   ///
-  /// Requests that were sent with the former token are not retried with the new token, because it may belong to another
-  /// user. They end with their 401 response. If both tokens state the same ``Token/account``, they are retried.
+  /// Calls that began with the former token are not continued with the new token, because it may belong to another user. A
+  /// request in flight ends with its response, and a call that waits for a retry or a network fails with kind
+  /// `authentication`. If both tokens state the same ``Token/account``, the calls continue.
   ///
   /// - Throws: The error of the store. The interceptor uses the new token anyway.
   public func setToken(_ token: Token?) async throws { try await tokens.replace(with: token) }
@@ -144,23 +145,35 @@ public final class AuthenticationInterceptor: Interceptor {
     return known.token?.owner
   }
 
-  /// Begins to read the store, so that `account(of:)` knows the token if the store waits for nothing.
+  /// Begins to read the store, so that `account(of:)` knows the token if the store waits for nothing. Stores the user who
+  /// begins the call.
   public func prepare(_ request: inout Request) {
-    if tokens.known == nil, covers(request) { _ = tokens.load().subscribe(onError: { _ in }) }
+    guard covers(request) else { return }
+    if tokens.known == nil { _ = tokens.load().subscribe(onError: { _ in }) }
+    request.context[CallOwners.self][ObjectIdentifier(tokens)] = tokens.owning
   }
 
   /// Sends `request` with the token, and again with a new token if the status is 401.
   public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     guard covers(request) else { return next(request) }
     return Observable.deferred { [self] in
-      if let held = tokens.known(at: next.clock.now) { return responses(to: request, held, next) }
-      return tokens.current.asObservable().flatMap { [self] in responses(to: request, $0, next) }
+      if let held = tokens.known(at: next.clock.now) { return try responses(to: request, held, next) }
+      return tokens.current.asObservable().flatMap { [self] in try responses(to: request, $0, next) }
     }
   }
 
-  private func responses(to request: Request, _ held: TokenRefresh.Held, _ next: InterceptorChain) -> Observable<
-    Response
-  > {
+  /// - Throws: `NetworkError` of kind `authentication` if the user who began the call has signed out. An interceptor before
+  ///   this one may send the request much later, for example after a pause.
+  private func responses(
+    to request: Request, _ held: TokenRefresh.Held, _ next: InterceptorChain
+  ) throws -> Observable<Response> {
+    if let owner = request.context[CallOwners.self][ObjectIdentifier(tokens)], owner != held.generation {
+      throw NetworkError(
+        kind: .authentication,
+        reason:
+          "the user who began the call has signed out, so it is not sent as another user; if both tokens are of the "
+          + "same user, state Token.account", request: request)
+    }
     let now = next.clock.now
     guard let renewal = held.renewal, renewal <= now else { return sent(request, with: held, next) }
     let fresh = replacement(of: held, request, nil, next.clock)
@@ -181,14 +194,15 @@ public final class AuthenticationInterceptor: Interceptor {
   private func sent(_ request: Request, with held: TokenRefresh.Held, _ next: InterceptorChain) -> Observable<Response>
   {
     next(carrying(held.token, request)).flatMap { [self] response -> Observable<Response> in
-      // Another origin, after a redirect, has never received the token.
-      guard isRejected(response), request.body.isRepeatable, isFor(response.url) else {
+      // Another origin, after a redirect, has never received the token, even if it is one of the origins.
+      let origin = Origin(request.url)
+      guard isRejected(response), request.body.isRepeatable, Origin(response.url) == origin else {
         return .just(response)
       }
       return replacement(of: held, request, response, next.clock).flatMap { [self] fresh -> Observable<Response> in
         guard let fresh else { return .just(response) }
         return next(carrying(fresh.token, request)).do(onNext: { [self] again in
-          if isRejected(again), isFor(again.url) { tokens.noteRefusal(of: fresh, at: next.clock.now) }
+          if isRejected(again), Origin(again.url) == origin { tokens.noteRefusal(of: fresh, at: next.clock.now) }
         })
       }
     }
@@ -216,6 +230,12 @@ public final class AuthenticationInterceptor: Interceptor {
     for field in added { copy.originBoundHeaders.append(field.name, field.value) }
     return copy
   }
+}
+
+/// The generations of tokens at the start of a call that began with a token, for each interceptor. The generation changes when
+/// another user signs in.
+enum CallOwners: ContextKey {
+  static let defaultValue: [ObjectIdentifier: Int] = [:]
 }
 
 /// A marker of requests that a refresh sends, which therefore can't wait for it.

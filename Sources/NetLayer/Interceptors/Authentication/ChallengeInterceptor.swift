@@ -12,7 +12,8 @@ import Streams
 ///
 /// The first request is sent without credentials, and again after the challenge. Later requests carry credentials from the
 /// start. A request whose body can't be sent again, and one that the server rejects again, ends with its 401
-/// response. A request with an `Authorization` field is not changed.
+/// response. A request with an `Authorization` field is not changed. The field of Digest contains the path, so a
+/// redirect to another path of the server ends with status 400 or 401: call the final URL.
 ///
 /// Place it where an ``AuthenticationInterceptor`` would be.
 public final class ChallengeInterceptor: Interceptor {
@@ -45,8 +46,10 @@ public final class ChallengeInterceptor: Interceptor {
     self.allowsBasicWithoutTLS = allowsBasicWithoutTLS
   }
 
-  /// Returns the user name if credentials are sent with `request`.
-  public func account(of request: Request) -> String? { covers(request) ? user : nil }
+  /// Returns the user name if credentials are sent with `request`, because its server has asked for them.
+  public func account(of request: Request) -> String? {
+    covers(request) && sessions.withLock { $0[Origin(request.url)] != nil } ? user : nil
+  }
 
   /// Sends `request`, with credentials if the server has asked for them before, and again after a new challenge.
   public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
@@ -55,9 +58,15 @@ public final class ChallengeInterceptor: Interceptor {
       let first = authorized(request)
       return next(first.request).flatMap { [self] response -> Observable<Response> in
         note(response)
-        guard response.status == 401, request.body.isRepeatable, isFor(response.url),
-          try adopt(response, after: first.nonce)
-        else { return .just(response) }
+        // After a redirect to another origin, even to one of the list, the request would be sent to the first one again.
+        guard response.status == 401, request.body.isRepeatable, Origin(response.url) == Origin(request.url) else {
+          return .just(response)
+        }
+        guard try adopt(response, after: first.nonce) else {
+          // The server may ask for something else, so the next request waits for its challenge.
+          sessions.withLock { $0[Origin(request.url)] = nil }
+          return .just(response)
+        }
         return next(authorized(request).request).do(onNext: { [self] again in
           note(again)
           // Guessing again with the next request could lock the account.
@@ -137,9 +146,10 @@ public final class ChallengeInterceptor: Interceptor {
   /// Uses the nonce that the server has announced for the next request.
   private func note(_ response: Response) {
     guard let info = response.headers["Authentication-Info"],
-      let next = Challenge.parameters(of: info)["nextnonce"], !next.isEmpty
+      let next = Challenge.parameters(of: info)["nextnonce"], !next.isEmpty, RequestCheck.isSendable(next)
     else { return }
     let origin = Origin(response.request.url)
+    guard Origin(response.url) == origin else { return }
     sessions.withLock { sessions in
       guard case .digest(var digest)? = sessions[origin] else { return }
       digest.renew(next)

@@ -29,6 +29,11 @@ public struct Token: Sendable, Hashable, Codable, CustomStringConvertible {
   /// Returns whether both tokens state the same account.
   func isKnownToBelong(toOwnerOf other: Token?) -> Bool { account != nil && account == other?.account }
 
+  /// Returns whether both tokens state different accounts.
+  func isKnownNotToBelong(toOwnerOf other: Token?) -> Bool {
+    account.flatMap { own in other?.account.map { $0 != own } } ?? false
+  }
+
   /// A description without secrets.
   public var description: String { "Token(***\(expiry.map { ", until \($0)" } ?? ""))" }
 }

@@ -20,6 +20,8 @@ final class TokenRefresh: Sendable {
     var load: ReplaySubject<Void>?
     /// The token that this process last read from the store or wrote to it.
     var stored: Token?
+    /// Whether the store has returned a token, so that a missing token is a sign-out in another process.
+    var isReadable = false
     /// The number of changes, so that the store ends up with the last token.
     var version = 0
     /// The refresh in progress.
@@ -64,6 +66,9 @@ final class TokenRefresh: Sendable {
 
   /// The token in memory; `nil` until the store has been read.
   var known: Held? { state.withLock { $0.isLoaded ? $0.held : nil } }
+
+  /// The generation of a token that exists or may exist in the store; `nil` if no user is signed in.
+  var owning: Int? { state.withLock { $0.isLoaded && $0.held.token == nil ? nil : $0.held.generation } }
 
   /// The number of sign-ins and sign-outs, and the account that the token states. Unlike the token, they survive a
   /// refresh.
@@ -117,6 +122,7 @@ final class TokenRefresh: Sendable {
             state.held.token = loaded
             state.held.renewal = renewal(ofStored: loaded)
             state.stored = loaded
+            state.isReadable = loaded != nil
             state.isLoaded = true
           }
           subject.onNext(())
@@ -130,16 +136,17 @@ final class TokenRefresh: Sendable {
   }
 
   func replace(with token: Token?) async throws {
-    state.withLock { state in
+    let (waiting, held) = state.withLock { state in
       if token?.isKnownToBelong(toOwnerOf: state.held.token) != true { state.held.generation += 1 }
       state.put(token, renewal: nil)
       state.isNew = true
       state.isLoaded = true
       state.failures = []
       // Discard the refresh. Requests that wait for it get this token.
-      state.refresh = nil
+      return (state.refresh.take(), state.held)
     }
     changed.onNext(())
+    if let waiting { Self.end(waiting, with: held) }
     try await save()
   }
 
@@ -245,7 +252,8 @@ final class TokenRefresh: Sendable {
   }
 
   private struct Renewed {
-    var token: Token
+    /// `nil` after a sign-out in another process.
+    var token: Token?
     /// Whether another process has written the token to the store.
     var isStored = false
   }
@@ -253,11 +261,21 @@ final class TokenRefresh: Sendable {
   /// Returns the token that another process has stored meanwhile, or else the result of the refresh.
   private func renewed(_ old: Token?, _ clock: any SchedulerType) -> Single<Renewed> {
     let known = state.withLock { $0.stored }
-    return Single.starting { [store] in
-      // An unreadable store has no new token.
-      try? await store.load()
+    return Single.starting { [self] () -> (found: Token?, isSignOut: Bool) in
+      do {
+        let found = try await store.load()
+        let isSignOut = state.withLock { state in
+          if found != nil { state.isReadable = true }
+          return found == nil && state.isReadable && old != nil
+        }
+        return (found, isSignOut)
+      } catch {
+        // An unreadable store has no new token.
+        return (nil, false)
+      }
     }
-    .flatMap { [self] found in
+    .flatMap { [self] found, isSignOut in
+      if isSignOut { return .just(Renewed(token: nil, isStored: true)) }
       guard let found, found != known, found != old else { return refreshed(old) }
       if found.expiry.map({ $0 > clock.now }) ?? true { return .just(Renewed(token: found, isStored: true)) }
       return refreshed(found)
@@ -281,6 +299,8 @@ final class TokenRefresh: Sendable {
       state.refresh = nil
       switch result {
       case .success(let new):
+        // Another process has signed another user in, or this one out.
+        if new.token?.isKnownNotToBelong(toOwnerOf: state.held.token) ?? true { state.held.generation += 1 }
         state.put(new.token, renewal: new.isStored ? renewal(ofStored: new.token) : renewal(ofNew: new.token, now))
         if new.isStored { state.stored = new.token }
       case .failure(let error):
@@ -290,8 +310,7 @@ final class TokenRefresh: Sendable {
     }
     let emit: @Sendable () -> Void = {
       lock.dispose()
-      subject.onNext(held)
-      subject.onCompleted()
+      Self.end(subject, with: held)
     }
     switch result {
     case .success(let new) where isCurrent:
@@ -311,10 +330,17 @@ final class TokenRefresh: Sendable {
         NetworkError(
           kind: .authentication, reason: reason, response: (error as? NetworkError)?.response, underlying: error))
     // A user has signed in or out meanwhile.
-    case _ where held.token != nil: emit()
-    default:
-      lock.dispose()
-      subject.onError(NetworkError(kind: .authentication, reason: "signed out while the token was being refreshed"))
+    default: emit()
     }
+  }
+
+  /// Ends the wait for a refresh with the current token.
+  private static func end(_ subject: ReplaySubject<Held>, with held: Held) {
+    guard held.token != nil else {
+      return subject.onError(
+        NetworkError(kind: .authentication, reason: "signed out while the token was being refreshed"))
+    }
+    subject.onNext(held)
+    subject.onCompleted()
   }
 }

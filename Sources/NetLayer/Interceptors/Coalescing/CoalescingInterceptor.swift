@@ -112,7 +112,9 @@ public final class CoalescingInterceptor: Interceptor {
     if response.cached?.isProvisional == true { return sharedRequests.withLock { _ in shared.members } }
     let (members, begins) = sharedRequests.take { sharedRequests in
       let former = shared.response
-      let isKept = window > .zero && Self.index(of: shared, in: sharedRequests) != nil
+      // A user who has signed in meanwhile may have sent the request.
+      let isOwn = account != nil || shared.isOfSameAccount(response)
+      let isKept = window > .zero && isOwn && Self.index(of: shared, in: sharedRequests) != nil
       if isKept { shared.response = response } else { Self.forget(shared, &sharedRequests) }
       return ((shared.members, isKept && former == nil), former)
     }
@@ -192,7 +194,16 @@ extension CoalescingInterceptor {
     /// The last response, within the window.
     var response: Response?
 
+    /// The number of credentials that interceptors before this one have added.
+    private let credentialCount: Int
+
     var url: URL { parts.url }
+
+    /// Returns whether the request of `response` was sent without credentials, or with those of the account.
+    func isOfSameAccount(_ response: Response) -> Bool {
+      let added = response.request.credentials.dropFirst(credentialCount).map(\.account)
+      return added.isEmpty || Request.Credentials.joined(added) == parts.account
+    }
 
     init(
       _ interceptor: CoalescingInterceptor, _ request: Request, account: String?, _ transport: TransportIdentity,
@@ -200,6 +211,7 @@ extension CoalescingInterceptor {
     ) {
       self.clock = clock
       self.interceptor = interceptor
+      credentialCount = request.credentials.count
       let options = request.chosenOptions?.value
       parts = Parts(
         method: request.method, url: request.url, headers: request.headers, account: account, transport: transport,

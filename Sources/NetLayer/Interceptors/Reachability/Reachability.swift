@@ -89,7 +89,11 @@ public struct ReachabilityInterceptor: Interceptor {
         guard request.isIdempotent, request.body.isRepeatable, known.kind.isTransient else { throw error }
         return reachability.isReachable.take(1).flatMap { isReachable -> Observable<Response> in
           guard !isReachable else { throw error }
-          return networked(next.clock, known).flatMap { _ in next(request) }
+          return networked(next.clock, known).flatMap { _ in
+            var again = request
+            again.context[WasSentOffline.self] = true
+            return next(again)
+          }
         }
       }
     }
@@ -109,4 +113,14 @@ extension URL {
     return host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || host == "[::1]"
       || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
   }
+}
+
+/// A marker of requests that are sent again after the network was lost. They are not attempts of a retry.
+private enum WasSentOffline: ContextKey {
+  static let defaultValue = false
+}
+
+extension Request {
+  /// Whether an interceptor has sent the request before, so that the server may have applied it already.
+  var wasSentBefore: Bool { attempt > 1 || context[WasSentOffline.self] }
 }

@@ -14,10 +14,12 @@ struct RecordedCalls {
     private(set) var origin = Response.Origin.network
     /// The number of bytes of a body, of which the event has only the start.
     private(set) var bodySize = 0
+    /// Whether the request has a body that is not kept.
+    let hidesBody: Bool
 
     init(_ event: CallEvent, number: Int, request: Request, at now: Date, uptime: Duration, keeping limit: Int) {
       (self.number, self.now, self.uptime) = (number, now, uptime)
-      self.request = Self.bare(request, limit, event)
+      (self.request, hidesBody) = Self.bare(request, limit, event)
       switch event {
       case .received(let response, let sent):
         origin = response.origin
@@ -36,18 +38,16 @@ struct RecordedCalls {
       }
     }
 
-    /// Returns the request with the start of its body, if the event needs it.
-    private static func bare(_ request: Request, _ limit: Int, _ event: CallEvent) -> Request {
+    /// Returns the request with its body, if the event needs it. A body above the limit is not kept, because a part of it
+    /// would match no request of a replay.
+    private static func bare(_ request: Request, _ limit: Int, _ event: CallEvent) -> (Request, hidesBody: Bool) {
       var request = request
-      switch (event, request.body) {
-      case (.sent, .data(let data)), (.received, .data(let data)):
-        guard data.count > limit else { break }
-        let start = Data(data.prefix(limit))
-        request.body = .data(start.dropLast(start.unfinishedScalar))
-      case (.sent, _), (.received, _): break
+      let hidesBody = (request.body.byteCount ?? 0) > limit
+      switch event {
+      case .sent, .received: if hidesBody { request.body = .none }
       default: request.body = .none
       }
-      return request
+      return (request, hidesBody)
     }
 
     /// Returns the response without its context, which owns the body of a stream.
@@ -75,8 +75,9 @@ struct RecordedCalls {
   private let ownRedaction: Redaction
   private var redaction: Redaction
   private(set) var dropped = 0
-  /// The number of changes until now.
-  private(set) var revision = 0
+  /// The number of changes and removals until now, and the last change of each call.
+  private var revision = Recorder.Revision()
+  private var revisions: [Int: Int] = [:]
   private var entries: [Int: Recorder.Entry] = [:]
   private var sizes: [Int: Int] = [:]
   private var size = 0
@@ -89,15 +90,24 @@ struct RecordedCalls {
   /// The calls, the oldest first.
   var all: [Recorder.Entry] { entries.values.sorted { $0.number < $1.number } }
 
-  /// The calls that have changed after a revision, the oldest first, and the numbers of all calls.
-  func changes(since revision: Int) -> Recorder.Changes {
-    Recorder.Changes(
-      revision: self.revision,
-      entries: entries.values.filter { $0.revision > revision }.sorted { $0.number < $1.number },
-      numbers: Set(entries.keys), dropped: dropped)
+  /// Returns the calls that have changed after a revision, the oldest first.
+  func changes(since last: Recorder.Revision) -> Recorder.Changes {
+    var changes = Recorder.Changes(revision: revision, entries: [], numbers: nil, dropped: dropped)
+    if revision.changes > last.changes {
+      changes.entries = revisions.filter { $0.value > last.changes }.keys.sorted().compactMap { entries[$0] }
+    }
+    if revision.removals > last.removals { changes.numbers = Set(revisions.keys) }
+    return changes
   }
 
   subscript(number: Int) -> Recorder.Entry? { entries[number] }
+
+  /// Counts calls that were not recorded.
+  mutating func skip(_ count: Int) {
+    guard count > 0 else { return }
+    dropped += count
+    revision.removals += 1
+  }
 
   /// Removes the calls that have ended.
   mutating func clear() {
@@ -153,7 +163,7 @@ struct RecordedCalls {
   private func send(_ entry: inout Recorder.Entry, _ noted: Noted) {
     var archived = HAREntry(
       noted.request, .success(Response(request: noted.request, status: 0)), started: noted.now, redaction: redaction)
-    shorten(&archived.requestBody)
+    if noted.hidesBody { archived.requestBody = .unknown }
     entry.attempts.append(
       Recorder.Entry.Attempt(archived, begin: noted.uptime, pause: entry.pause.take()))
   }
@@ -178,7 +188,7 @@ struct RecordedCalls {
     let (opcode, data) =
       switch message {
       case .text(let text): (1, shortened(redaction.redacted(text)))
-      case .binary(let bytes): (2, Data(bytes.prefix(Self.maxMessageSize)).base64EncodedString())
+      case .binary(let bytes): (2, Data(redactedText(bytes.prefix(Self.maxMessageSize)).utf8).base64EncodedString())
       }
     let archived = HAREntry.Message(
       isSent: isSent, time: noted.now.timeIntervalSince1970, opcode: opcode, data: data)
@@ -219,7 +229,9 @@ struct RecordedCalls {
   /// Fills an attempt with its complete response, and with the redirects before it.
   private func fill(_ attempt: inout Recorder.Entry.Attempt, _ request: Request, _ response: Response) {
     let kept = attempt.archived
-    var all = HAREntry.entries(of: request, .success(response), started: attempt.started, redaction: redaction)
+    var head = response
+    head.body = Data()
+    var all = HAREntry.entries(of: request, .success(head), started: attempt.started, redaction: redaction)
     attempt.metrics = response.metrics
     guard var last = all.popLast() else { return }
     last.responseHeaders = redaction.redacted(response.headers)
@@ -286,9 +298,11 @@ struct RecordedCalls {
     return type.hasPrefix("image/") || type.hasPrefix("font/") || type == "application/octet-stream"
   }
 
-  private func shorten(_ body: inout HAREntry.SentBody) {
-    guard case .text(let text, let type) = body, text.utf8.count > maxBodySize else { return }
-    body = .text(String(decoding: Data(text.utf8.prefix(maxBodySize)), as: UTF8.self), type: type)
+  /// Returns the text of a binary message, without secrets; empty for other bytes, in which secrets can't be found.
+  private func redactedText(_ bytes: Data) -> String {
+    guard !bytes.contains(0), let text = String(validating: bytes.dropLast(Data(bytes).unfinishedScalar), as: UTF8.self)
+    else { return "" }
+    return redaction.redacted(text)
   }
 
   private func shortened(_ text: String) -> String {
@@ -298,10 +312,9 @@ struct RecordedCalls {
 
   // MARK: Limits
 
-  private mutating func store(_ changed: Recorder.Entry) {
-    var entry = changed
-    revision += 1
-    entry.revision = revision
+  private mutating func store(_ entry: Recorder.Entry) {
+    revision.changes += 1
+    revisions[entry.number] = revision.changes
     let new = entry.size
     size += new - (sizes[entry.number] ?? 0)
     (entries[entry.number], sizes[entry.number]) = (entry, new)
@@ -315,6 +328,8 @@ struct RecordedCalls {
 
   private mutating func remove(_ number: Int) {
     entries[number] = nil
+    revisions[number] = nil
+    revision.removals += 1
     size -= sizes.removeValue(forKey: number) ?? 0
   }
 }

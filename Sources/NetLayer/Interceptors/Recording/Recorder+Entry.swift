@@ -60,8 +60,6 @@ extension Recorder {
     public internal(set) var failure: Failure?
 
     let begin: Duration
-    /// The number of the last change.
-    package var revision = 0
     var pause: Duration?
     /// Whether a response has passed all interceptors.
     var hasResult = false

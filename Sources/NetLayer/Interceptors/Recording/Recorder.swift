@@ -18,14 +18,25 @@ public final class Recorder: Interceptor, CallObserver, @unchecked Sendable {
   // Safe: the calls are used only on the queue, everything else is a constant or locked.
   private let maxBodySize: Int
   let clock: any SchedulerType
-  /// Guards the events that the queue has yet to process, the last number of a call, and whether a batch is scheduled. Every
-  /// thread of a call adds to it.
-  private let pending = Locked((events: [RecordedCalls.Noted](), number: 0, isScheduled: false))
+  /// Guards the events that the queue has yet to process. Every thread of a call adds to it.
+  private let pending = Locked(Pending())
   private let queue = DispatchQueue(label: "NetLayer.Recorder")
   private var calls: RecordedCalls
-  /// The numbers of the calls that have changed since the last batch.
-  private var changed: Set<Int> = []
-  private let batches = PublishSubject<[Entry]>()
+  /// Emits after calls have changed, at most ten times a second.
+  private let changed = PublishSubject<Void>()
+
+  private struct Pending {
+    /// The maximum number of events. A recorder that is too slow does not record further calls and messages, because their
+    /// bodies would fill the memory.
+    static let maxCount = 4_096
+
+    var events: [RecordedCalls.Noted] = []
+    /// The number of the last call.
+    var number = 0
+    /// The number of calls that were not recorded.
+    var skipped = 0
+    var isScheduled = false
+  }
 
   /// Creates a recorder. It drops the oldest finished calls beyond its limits.
   ///
@@ -56,23 +67,44 @@ public final class Recorder: Interceptor, CallObserver, @unchecked Sendable {
   /// The recorded calls, and then the calls that have changed: at most ten times a second. An entry replaces the one with
   /// the same number.
   public var updates: Observable<[Entry]> {
-    Observable.merge([batches.asObservable(), Observable.deferred { [self] in .just(entries) }])
+    Observable.deferred { [self] in
+      // Guards the state that this subscriber has received.
+      let last = Locked(Revision?.none)
+      // Each subscriber asks for its changes after `merge`, which calls one after the other, so no older state follows.
+      return Observable.merge([changed.asObservable(), .just(())]).compactMap { [self] in
+        last.withLock { last in
+          let changes = changes(since: last ?? Revision())
+          let isFirst = exchange(&last, with: changes.revision) == nil
+          return isFirst || !changes.entries.isEmpty ? changes.entries : nil
+        }
+      }
+    }
+  }
+
+  /// A state of the recorder.
+  package struct Revision: Sendable {
+    /// The number of changes of calls until now.
+    var changes = 0
+    /// The number of removed calls until now.
+    var removals = 0
+
+    package init() {}
   }
 
   /// The changes of the calls after a revision, for the inspector.
   package struct Changes: Sendable {
-    /// The number of changes until now.
-    package var revision: Int
+    /// The state after the changes.
+    package var revision: Revision
     /// The calls that have changed, the oldest first.
     package var entries: [Entry]
-    /// The numbers of all calls.
-    package var numbers: Set<Int>
+    /// The numbers of all calls, if calls were removed.
+    package var numbers: Set<Int>?
     /// The number of calls that were dropped because of the limits.
     package var dropped: Int
   }
 
-  /// Returns the changes after a revision, of which 0 is the first.
-  package func changes(since revision: Int) -> Changes {
+  /// Returns the changes after a revision.
+  package func changes(since revision: Revision) -> Changes {
     queue.sync {
       process()
       return calls.changes(since: revision)
@@ -87,7 +119,7 @@ public final class Recorder: Interceptor, CallObserver, @unchecked Sendable {
     }
   }
 
-  /// The number of calls that were dropped because of the limits.
+  /// The number of calls that were dropped because of the limits, or not recorded because too many happened within a short time.
   public var dropped: Int {
     queue.sync {
       process()
@@ -136,8 +168,12 @@ public final class Recorder: Interceptor, CallObserver, @unchecked Sendable {
     guard number > 0 else { return }
     let noted = RecordedCalls.Noted(
       event, number: number, request: request, at: clock.now, uptime: clock.uptime, keeping: maxBodySize)
-    let hasObservers = batches.hasObservers
+    let hasObservers = changed.hasObservers
     let (isFirst, schedules) = pending.withLock { pending in
+      if pending.events.count >= Pending.maxCount, event.isOptional {
+        if case .started = event { pending.skipped += 1 }
+        return (false, false)
+      }
       pending.events.append(noted)
       defer { pending.isScheduled = pending.isScheduled || hasObservers }
       return (pending.events.count == 1, hasObservers && !pending.isScheduled)
@@ -149,21 +185,15 @@ public final class Recorder: Interceptor, CallObserver, @unchecked Sendable {
   // MARK: The queue
 
   private func process() {
-    let events = pending.withLock { exchange(&$0.events, with: []) }
-    let hasObservers = batches.hasObservers
-    for event in events {
-      calls.apply(event)
-      if hasObservers { changed.insert(event.number) }
+    let (events, skipped) = pending.withLock { pending in
+      (exchange(&pending.events, with: []), exchange(&pending.skipped, with: 0))
     }
+    for event in events { calls.apply(event) }
+    calls.skip(skipped)
   }
 
-  /// Emits a batch outside the queue, because the observers may read the entries.
   private func emit() {
     pending.withLock { $0.isScheduled = false }
-    let batch = queue.sync {
-      process()
-      return exchange(&changed, with: []).sorted().compactMap { calls[$0] }
-    }
-    if !batch.isEmpty { batches.onNext(batch) }
+    changed.onNext(())
   }
 }

@@ -296,7 +296,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     virtual.scheduler.start()
     XCTAssertNil(authentication.present)
     XCTAssertNil(store.load())
-    XCTAssertEqual(virtual.notes.all, ["authentication @1000"])
+    XCTAssertEqual(virtual.notes.all, ["authentication @500"])
   }
 
   func test_signingOutWhileATokenIsSaved_leavesNoTokenSaved() throws {
@@ -332,7 +332,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     authentication.set(Token(access: "bert"))
     virtual.note("bert ", network.response(.get, "/x"))
     virtual.scheduler.start()
-    XCTAssertEqual(virtual.notes.all, ["bert 200 ok @500", "anna 401 who? @1000"])
+    XCTAssertEqual(virtual.notes.all, ["anna 401 who? @500", "bert 200 ok @500"])
   }
 
   func test_redirected401OfAnotherOrigin_causesNoRefresh() throws {

@@ -97,6 +97,21 @@ final class CoalescingInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.count, 2)
   }
 
+  func test_aResponseOfAUserWhoSignedInMeanwhile_isNotReusedWithoutAUser() throws {
+    let virtual = VirtualNetwork { request in
+      request.headers["Authorization"].map { .json($0) } ?? .json("", status: 401)
+    }
+    let authentication = AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))], refresh: { _ in .just(Token(access: "bert")) })
+    let network = virtual.network(CoalescingInterceptor(window: .seconds(10)), authentication)
+    virtual.note("bert: ", network.response(.get, "/me"))
+    virtual.scheduler.advanceTo(100)
+    authentication.set(nil)
+    virtual.note("nobody: ", network.response(.get, "/me"))
+    virtual.scheduler.advanceTo(200)
+    XCTAssertEqual(virtual.stub.requests.map { $0.headers["Authorization"] }.prefix(3), [nil, "Bearer bert", nil])
+  }
+
   func test_row_3_14_response_isNotSharedWithAnotherUser() throws {
     let virtual = VirtualNetwork { .json($0.headers["Authorization"] ?? "none", after: .seconds(1)) }
     let authentication = AuthenticationInterceptor(

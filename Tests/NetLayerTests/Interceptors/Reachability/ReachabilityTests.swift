@@ -1,9 +1,10 @@
 import Foundation
 import HTTPTransport
-import NetLayer
 import Streams
 import StreamsTesting
 import XCTest
+
+@testable import NetLayer
 
 private struct Switch: Reachability {
   let state: BehaviorRelay<Bool>
@@ -49,6 +50,9 @@ final class ReachabilityTests: XCTestCase {
       virtual.note("", network.response(method, "/x"))
       virtual.scheduler.start()
       XCTAssertEqual(virtual.notes.all, expected, "\(method)")
+      XCTAssertEqual(
+        virtual.stub.requests.map(\.wasSentBefore), method == .get ? [false, true] : [false],
+        "a response to the second request may be about the first")
     }
   }
 

@@ -235,17 +235,50 @@ final class RecorderTests: XCTestCase {
     XCTAssertEqual(try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int, 0o600)
   }
 
-  func test_longBodiesOfRequests_areCutBetweenCharacters() throws {
+  /// A part of a body, or its digest, would match no request of a replay.
+  func test_longBodiesOfRequests_areNotKept() throws {
     let virtual = VirtualNetwork(.failure(.timeout))
     let recorder = recorder(virtual)
-    let text = "password=s3cr3t&" + String(repeating: "ë", count: 2_000)
-    virtual.note(
-      "", virtual.network(recorder).response(Call(.post, "/a", task: .data(Data(text.utf8), contentType: "text/plain")))
-    )
+    let tasks: [HTTPTask] = [
+      .data(Data(repeating: 0x61, count: 1_000), contentType: "text/plain"),
+      .data(Data(repeating: 0x61, count: 1_001), contentType: "text/plain"),
+      .data(Data(repeating: 0xFF, count: 1_001), contentType: "image/png"),
+      .form(["a": String(repeating: "x", count: 2_000)]),
+    ]
+    for task in tasks { virtual.note("", virtual.network(recorder).response(Call(.post, "/a", task: task))) }
     virtual.scheduler.start()
-    let body = try XCTUnwrap(recorder.entries.first?.attempts.first?.requestBody)
-    XCTAssertTrue(body.hasPrefix("password=***&ë"), body)
-    XCTAssertTrue(body.hasSuffix("ë") && body.utf8.count <= 1_000)
+    XCTAssertEqual(recorder.entries.map { $0.attempts.first?.requestBody?.count }, [1_000, nil, nil, nil])
+    XCTAssertEqual(
+      try HARReader.entries(in: recorder.har()).map(\.requestBody),
+      [.text(String(repeating: "a", count: 1_000), type: "text/plain"), .unknown, .unknown, .unknown])
+  }
+
+  func test_binaryMessages_areKeptOnlyAsTextWithoutSecrets() throws {
+    let messages = ["{\"token\":\"s3cr3t\"}", "\u{10}\u{0}user s3cr3t"].map { Data($0.utf8) } + [Data([0xFF, 0xFE])]
+    var calls = RecordedCalls(maxCalls: 1, maxSize: 1 << 20, maxBodySize: 100, redaction: .standard)
+    let url = try XCTUnwrap(URL(string: "wss://a.example/room"))
+    for event in [.started(endpoint: nil), .sent] + messages.map({ CallEvent.message(.binary($0), isSent: true) }) {
+      calls.apply(
+        RecordedCalls.Noted(
+          event, number: 1, request: Request(url: url), at: Date(), uptime: .zero, keeping: 100))
+    }
+    let kept = calls.all.first?.attempts.first?.archived.messages.map(\.data)
+    XCTAssertEqual(kept, [Data("{\"token\":\"***\"}".utf8).base64EncodedString(), "", ""])
+  }
+
+  /// A recorder that is too slow does not fill the memory, and the calls that it has begun get their ends.
+  func test_aFloodOfCalls_isCountedAndNotKept() throws {
+    let virtual = VirtualNetwork(.json("7"))
+    let recorder = recorder(virtual, maxCalls: 100_000)
+    let network = virtual.network(recorder)
+    let queue = try XCTUnwrap(Mirror(reflecting: recorder).descendant("queue") as? DispatchQueue)
+    queue.sync {
+      for _ in 0..<3_000 { virtual.note("", network.response(.get("/a"))) }
+      virtual.scheduler.start()
+    }
+    XCTAssertEqual(recorder.entries.count + recorder.dropped, 3_000)
+    XCTAssertGreaterThan(recorder.dropped, 100)
+    XCTAssertEqual(Set(recorder.entries.map(\.state)), [.done])
   }
 
   func test_namesThatTheBackendHides_areHidden() throws {
