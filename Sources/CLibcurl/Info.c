@@ -68,6 +68,7 @@ ccurl_code ccurl_easy_set_blob(void *easy, ccurl_option option, const void *byte
 ccurl_metrics ccurl_easy_get_metrics(void *easy) {
   ccurl_metrics metrics = {
     .pretransfer = ccurl_easy_get_int64(easy, CURLINFO_PRETRANSFER_TIME_T),
+    .posttransfer = ccurl_easy_get_int64(easy, CURLINFO_POSTTRANSFER_TIME_T),
     .first_byte = ccurl_easy_get_int64(easy, CURLINFO_STARTTRANSFER_TIME_T),
     .sent = ccurl_easy_get_int64(easy, CURLINFO_SIZE_UPLOAD_T),
     .received = ccurl_easy_get_int64(easy, CURLINFO_SIZE_DOWNLOAD_T),

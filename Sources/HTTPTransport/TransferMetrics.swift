@@ -17,6 +17,9 @@ public struct TransferMetrics: Sendable, Hashable {
   public let connect: Duration?
   /// The time of the TLS handshake; zero without TLS or for a reused connection.
   public let tls: Duration?
+  /// The time of sending the request on its connection; with HTTP/2, without the bytes that are still buffered. `nil` before
+  /// libcurl 8.10.
+  public let send: Duration?
   /// The time from the start to the first byte of the response.
   public let firstByte: Duration?
   /// The time from the start to the end, including waits and redirects.
@@ -37,13 +40,14 @@ public struct TransferMetrics: Sendable, Hashable {
   /// Creates metrics, for transports and tests.
   public init(
     queued: Duration? = nil, nameLookup: Duration? = nil, connect: Duration? = nil, tls: Duration? = nil,
-    firstByte: Duration? = nil, total: Duration, bytesSent: Int64 = 0, bytesReceived: Int64 = 0,
+    send: Duration? = nil, firstByte: Duration? = nil, total: Duration, bytesSent: Int64 = 0, bytesReceived: Int64 = 0,
     httpVersion: String? = nil, remoteAddress: String? = nil, isReused: Bool? = nil, redirects: Int = 0
   ) {
     self.queued = queued
     self.nameLookup = nameLookup
     self.connect = connect
     self.tls = tls
+    self.send = send
     self.firstByte = firstByte
     self.total = total
     self.bytesSent = bytesSent
@@ -63,7 +67,7 @@ extension TransferMetrics: CustomStringConvertible {
     }
     return [
       milliseconds("total", total), milliseconds("queued", queued), milliseconds("name", nameLookup),
-      milliseconds("connect", connect), milliseconds("TLS", tls), milliseconds("first byte", firstByte),
+      milliseconds("connect", connect), milliseconds("TLS", tls), milliseconds("send", send), milliseconds("first byte", firstByte),
       "\(bytesSent) bytes sent, \(bytesReceived) received", httpVersion.map { "HTTP/\($0)" }, remoteAddress,
       isReused.map { $0 ? "reused connection" : "new connection" }, redirects > 0 ? "\(redirects) redirects" : nil,
     ].compactMap { $0 }.joined(separator: ", ")

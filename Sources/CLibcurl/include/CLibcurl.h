@@ -68,7 +68,9 @@ ccurl_code ccurl_easy_set_blob(void *easy, ccurl_option option, const void *byte
 
 // The measurements of a transfer. Times are in microseconds from its start; -1 if unknown.
 typedef struct {
-  int64_t name_lookup, connect, tls, pretransfer, first_byte, sent, received;  // the first three are 0 for a reused connection
+  int64_t name_lookup, connect, tls;  // 0 for a reused connection
+  int64_t pretransfer, first_byte, sent, received;
+  int64_t posttransfer;  // -1 before libcurl 8.10
   long port, http_version;
   bool reused;
   const char *address;  // until the handle is used again

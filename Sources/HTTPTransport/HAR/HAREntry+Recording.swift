@@ -65,7 +65,10 @@ extension HAREntry.Timings {
     let total = metrics.total.milliseconds
     // Without a response, the transport may report a first byte although none has arrived.
     let first = hasResponse ? metrics.firstByte?.milliseconds ?? total : total
-    wait = max(0, first - max(0, blocked) - max(0, dns) - max(0, connect))
+    let before = max(0, blocked) + max(0, dns) + max(0, connect)
+    // A server may respond before the whole body has been sent.
+    send = min(metrics.send?.milliseconds ?? 0, max(0, first - before))
+    wait = max(0, first - before - send)
     receive = max(0, total - first)
   }
 }

@@ -19,6 +19,7 @@
     var tlsStart: Date?
     var tlsEnd: Date?
     var requestStart: Date?
+    var requestEnd: Date?
     var responseStart: Date?
     var isReused = false
     /// The protocol's name of ALPN (RFC 7301), such as `h2`.
@@ -42,7 +43,7 @@
         nameLookup: zero ?? (lookupStart == nil && connectStart != nil ? .zero : Self.span(lookupStart, lookupEnd)),
         connect: zero ?? Self.span(connectStart, connected),
         tls: zero ?? (tlsStart == nil && connectEnd != nil ? .zero : Self.span(tlsStart, tlsEnd)),
-        firstByte: Self.span(fetchStart, responseStart).map { earlier + $0 },
+        send: Self.span(requestStart, requestEnd), firstByte: Self.span(fetchStart, responseStart).map { earlier + $0 },
         total: known.total, bytesSent: known.bytesSent, bytesReceived: bytesReceived ?? known.bytesReceived,
         httpVersion: httpVersion, remoteAddress: remoteAddress,
         isReused: requestStart == nil ? nil : isReused, redirects: known.redirects)
@@ -82,7 +83,8 @@
         (lookupStart, lookupEnd) = (last.domainLookupStartDate, last.domainLookupEndDate)
         (connectStart, connectEnd) = (last.connectStartDate, last.connectEndDate)
         (tlsStart, tlsEnd) = (last.secureConnectionStartDate, last.secureConnectionEndDate)
-        (requestStart, responseStart) = (last.requestStartDate, last.responseStartDate)
+        (requestStart, requestEnd) = (last.requestStartDate, last.requestEndDate)
+        responseStart = last.responseStartDate
         isReused = last.isReusedConnection
         protocolName = last.networkProtocolName
         address = last.remoteAddress

@@ -96,6 +96,19 @@
       XCTAssertNotNil(left.remoteAddress)
     }
 
+    func test_theTimeOfSendingIsPartOfTheTimeToTheFirstByte() throws {
+      guard CurlTransport.capabilities?.http2 == true else { throw XCTSkip("requires libcurl 8.10") }
+      let large = HTTPTask.data(Data(repeating: 1, count: 8 << 20), contentType: "image/png")
+      let sent = try [HTTPTask.plain, large].map { task in
+        let response = try network.response(Call(.post, "/ok", task: task)).toBlocking().single()
+        let metrics = try XCTUnwrap(response.metrics)
+        let send = try XCTUnwrap(metrics.send)
+        XCTAssertLessThanOrEqual(send, try XCTUnwrap(metrics.firstByte))
+        return send
+      }
+      XCTAssertLessThan(sent[0], sent[1], "8 MB take longer than nothing")
+    }
+
     func test_responsesAndFailuresAreEvents() throws {
       XCTAssertEqual(try network.response(.get, "/ok").toBlocking().single().status, 200)
       XCTAssertEqual(try measured("/ok").bytesReceived, 5)

@@ -15,20 +15,20 @@
     private var secure: SessionMetrics {
       SessionMetrics(
         fetchStart: date(0), lookupStart: date(5), lookupEnd: date(15), connectStart: date(15), connectEnd: date(65),
-        tlsStart: date(35), tlsEnd: date(64), requestStart: date(66), responseStart: date(100),
+        tlsStart: date(35), tlsEnd: date(64), requestStart: date(66), requestEnd: date(73), responseStart: date(100),
         protocolName: "h2", address: "192.0.2.1", port: 443, bytesReceived: 300)
     }
 
     /// Durations in milliseconds, because dates are not exact.
     private func milliseconds(_ metrics: TransferMetrics) -> [Double?] {
-      [metrics.queued, metrics.nameLookup, metrics.connect, metrics.tls, metrics.firstByte].map {
+      [metrics.queued, metrics.nameLookup, metrics.connect, metrics.tls, metrics.send, metrics.firstByte].map {
         $0.map { ($0 / .milliseconds(1)).rounded() }
       }
     }
 
     func test_aNewSecureConnectionHasAllPhases() {
       let metrics = secure.metrics(after: .milliseconds(20), adding: known)
-      XCTAssertEqual(milliseconds(metrics), [5, 10, 20, 29, 120])
+      XCTAssertEqual(milliseconds(metrics), [5, 10, 20, 29, 7, 120])
       XCTAssertEqual(metrics.total, .seconds(9))
       XCTAssertEqual([metrics.bytesSent, metrics.bytesReceived], [7, 300])
       XCTAssertEqual(metrics.redirects, 2)
@@ -40,7 +40,7 @@
     func test_aConnectionWithoutTLSToAnAddressHasNoLookupAndNoHandshake() {
       var facts = secure
       (facts.tlsStart, facts.tlsEnd, facts.lookupStart, facts.lookupEnd) = (nil, nil, nil, nil)
-      XCTAssertEqual(milliseconds(facts.metrics(after: .zero, adding: known)), [15, 0, 50, 0, 100])
+      XCTAssertEqual(milliseconds(facts.metrics(after: .zero, adding: known)), [15, 0, 50, 0, 7, 100])
     }
 
     func test_aReusedConnectionHasNoPhasesOfItsOwn() {
@@ -48,7 +48,7 @@
         fetchStart: date(0), requestStart: date(3), responseStart: date(8), isReused: true, protocolName: "http/1.1",
         address: "2001:db8::1", port: 8080)
       let metrics = facts.metrics(after: .zero, adding: known)
-      XCTAssertEqual(milliseconds(metrics), [3, 0, 0, 0, 8])
+      XCTAssertEqual(milliseconds(metrics), [3, 0, 0, 0, nil, 8])
       XCTAssertEqual(metrics.isReused, true)
       XCTAssertEqual(metrics.httpVersion, "1.1")
       XCTAssertEqual(metrics.remoteAddress, "[2001:db8::1]:8080")
@@ -57,13 +57,13 @@
 
     func test_whatTheSessionDoesNotStateIsNil() {
       let metrics = SessionMetrics().metrics(after: .zero, adding: known)
-      XCTAssertEqual(milliseconds(metrics), [nil, nil, nil, nil, nil])
+      XCTAssertEqual(milliseconds(metrics), [nil, nil, nil, nil, nil, nil])
       XCTAssertNil(metrics.isReused)
       XCTAssertNil(metrics.httpVersion)
       XCTAssertNil(metrics.remoteAddress)
       // The handshake failed: its end is unknown.
       let failed = SessionMetrics(fetchStart: date(0), connectStart: date(1), tlsStart: date(3))
-      XCTAssertEqual(milliseconds(failed.metrics(after: .zero, adding: known)), [1, 0, 2, nil, nil])
+      XCTAssertEqual(milliseconds(failed.metrics(after: .zero, adding: known)), [1, 0, 2, nil, nil, nil])
     }
 
     // The dates are those of the system's clock, which may be set back.
@@ -71,7 +71,7 @@
       var facts = secure
       facts.responseStart = date(-50)
       facts.lookupEnd = date(-1)
-      XCTAssertEqual(milliseconds(facts.metrics(after: .zero, adding: known)), [5, nil, 20, 29, nil])
+      XCTAssertEqual(milliseconds(facts.metrics(after: .zero, adding: known)), [5, nil, 20, 29, 7, nil])
       facts.responseStart = .distantFuture
       XCTAssertNotNil(facts.metrics(after: .zero, adding: known).firstByte)
     }

@@ -51,6 +51,7 @@
       return TransferMetrics(
         queued: since(transfer.submittedAt, transfer.startedAt ?? now), nameLookup: span(raw.name_lookup),
         connect: span(raw.connect - raw.name_lookup), tls: raw.tls <= 0 ? .zero : span(raw.tls - raw.connect),
+        send: raw.posttransfer > 0 ? span(raw.posttransfer - raw.pretransfer) : nil,
         firstByte: raw.first_byte > 0
           ? since(transfer.submittedAt, attempt.sentAt ?? attempt.startedAt)
             + span(raw.first_byte - (attempt.sentAt == nil ? 0 : raw.pretransfer)) : nil,
