@@ -47,7 +47,9 @@ struct RequestParser {
     return Array(bytes[position...])
   }
 
-  mutating func next(connection: Int) -> Step {
+  /// Parses the next request. `cut` returns the number of bytes of a body after which the request ends, because the
+  /// server closes the connection; `nil` for the whole body.
+  mutating func next(connection: Int, cut: (TestServer.Request) -> Int? = { _ in nil }) -> Step {
     if head == nil {
       guard let end = endOfHead() else {
         // The bytes may be, for example, a TLS handshake, which may never contain an empty line.
@@ -56,10 +58,13 @@ struct RequestParser {
         }
         return bytes.count - position > Self.maxHead ? .malformed(status: 431) : .incomplete
       }
-      guard let parsed = parseHead(position..<end) else { return .malformed(status: 400) }
+      guard var parsed = parseHead(position..<end) else { return .malformed(status: 400) }
       guard parsed.length <= Self.maxBody else { return .malformed(status: 413) }
       position = end
       scanned = end
+      if parsed.length > 0, let cut = cut(request(parsed, body: [], connection: connection)), cut < parsed.length {
+        (parsed.length, parsed.keepAlive) = (Swift.max(0, cut), false)
+      }
       head = parsed
       if parsed.expectsContinue {
         head?.expectsContinue = false

@@ -13,6 +13,7 @@ final class ServerLoop: @unchecked Sendable {
   private let listener: Socket
   private let handler: TestServer.Handler
   private let expectation: @Sendable (TestServer.Request) -> Int
+  private let cut: @Sendable (TestServer.Request) -> Int?
   private let wakeReader: Int32
   private let wakeWriter: Int32
   /// Set by `stop()`, read by the loop.
@@ -30,8 +31,8 @@ final class ServerLoop: @unchecked Sendable {
   private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
   init(
-    listener: Socket, log: RequestLog, expectation: @escaping @Sendable (TestServer.Request) -> Int, accepts: Bool,
-    handler: @escaping TestServer.Handler
+    listener: Socket, log: RequestLog, expectation: @escaping @Sendable (TestServer.Request) -> Int,
+    cut: @escaping @Sendable (TestServer.Request) -> Int?, accepts: Bool, handler: @escaping TestServer.Handler
   ) throws {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw TestServer.Failure("pipe", errno: errno) }
@@ -42,6 +43,7 @@ final class ServerLoop: @unchecked Sendable {
     self.log = log
     self.handler = handler
     self.expectation = expectation
+    self.cut = cut
     acceptsMore = accepts
   }
 
@@ -120,7 +122,7 @@ final class ServerLoop: @unchecked Sendable {
   /// Processes a connection as far as possible without waiting.
   private func drive(_ connection: ServerConnection) {
     let wasTimed = connection.due != nil
-    connection.drive(expectation) { request in
+    connection.drive(expectation, cut) { request in
       log.append(request)
       return handler(request)
     }
