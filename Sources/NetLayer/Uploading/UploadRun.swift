@@ -116,7 +116,8 @@ final class UploadRun: Disposable {
           try core.notes.save(note)
         } catch {
           core.failure = error
-          return rest + advance(&core, .unsaved)
+          let others = advance(&core, .unsaved)
+          if !others.isEmpty { return rest + others }
         }
       case .forget: core.notes.forget()
       default: rest.append(action)

@@ -52,7 +52,7 @@ struct UploadState: Sendable {
     case changed
     /// The pause is over.
     case resumed
-    /// The note could not be written.
+    /// The note could not be written. Without an action in response, the upload has ended and does not need it.
     case unsaved
   }
 
@@ -161,11 +161,12 @@ struct UploadState: Sendable {
     guard reply.isSuccess else { return reply.isTransient ? pause() : end(.fail(.response)) }
     if let refusal = reply.refusal { return end(.fail(.refusedLocation(refusal))) }
     guard let url = reply.location else { return end(.fail(.notSupported)) }
-    let new = Note(url: url, file: file)
+    // An empty upload is complete when it is created (tus, creation).
+    let isComplete = method.isTus && size == 0
+    let new = Note(url: url, file: file, isEnding: isComplete)
     note = new
     if let failure = learn(reply) { return abandon(failure) }
-    // An empty upload is complete when it is created (tus, creation).
-    if method.isTus, size == 0 { return finish() }
+    if isComplete { return [.save(new)] + finish() }
     return [.save(new), .show(0)] + send(from: 0)
   }
 
