@@ -103,14 +103,17 @@ extension Network {
           notes.value.letGo()
           return .empty()
         }
-        return response(to: calls.delete(note.url)).asObservable().flatMap { response -> Observable<Never> in
-          guard response.isSuccess || [404, 405, 410, 501].contains(response.status) else {
-            throw response.statusFailure(in: response.reading.envelope.value)
+        return response(to: calls.delete(note.url)).asObservable()
+          .flatMap { response -> Observable<Never> in
+            guard response.isSuccess || [404, 405, 410, 501].contains(response.status) else {
+              throw response.statusFailure(in: response.reading.envelope.value)
+            }
+            notes.value.forget()
+            // Before the completion, because the next upload uses the note immediately.
+            notes.value.letGo()
+            return .empty()
           }
-          notes.value.forget()
-          return .empty()
-        }
-        .do(onDispose: { notes.value.letGo() })
+          .do(onError: { _ in notes.value.letGo() }, onDispose: { notes.value.letGo() })
       }
     }
     .mapError { [reading] in reading.report($0) }

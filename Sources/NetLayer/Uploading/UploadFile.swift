@@ -79,6 +79,7 @@ final class UploadFile: Sendable {
   }
 
   private static func unreadable(_ url: URL) -> NetworkError {
-    NetworkError(kind: .invalidRequest, reason: "the file \(url.path) can't be read: \(SystemError.text(of: SystemError.last))")
+    NetworkError(
+      kind: .invalidRequest, reason: "the file \(url.path) can't be read: \(SystemError.text(of: SystemError.last))")
   }
 }

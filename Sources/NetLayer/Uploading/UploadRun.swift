@@ -50,7 +50,8 @@ final class UploadRun: Disposable {
   private static let maxSpool: Int64 = 16 << 20
 
   init(
-    _ network: Network, _ method: UploadProtocol, _ calls: UploadCalls, _ file: UploadFile, _ notes: sending UploadNoteFile,
+    _ network: Network, _ method: UploadProtocol, _ calls: UploadCalls, _ file: UploadFile,
+    _ notes: sending UploadNoteFile,
     _ policy: RetryPolicy, _ receiver: Receiver
   ) {
     owner = Owner(of: calls.request, in: network)
@@ -302,18 +303,21 @@ final class UploadRun: Disposable {
     case .response: return lastError ?? error(.other, "the upload has ended without a response")
     case .notSupported:
       return error(
-        .parse, "\(place) responded without the Location of an upload, so it does not support \(method.name); check the "
+        .parse,
+        "\(place) responded without the Location of an upload, so it does not support \(method.name); check the "
           + "URL and the protocol")
     case .refusedLocation(let reason): return error(.redirect, "\(place) created an upload that is not used: \(reason)")
     case .offset(let offset):
       return error(.parse, "the server states that it has \(offset) bytes of an upload of \(size) bytes")
     case .exhausted:
       return error(
-        .connection, "\(max(1, policy.attempts)) attempts to upload \(file.url.path) made no progress; subscribe again to "
+        .connection,
+        "\(max(1, policy.attempts)) attempts to upload \(file.url.path) made no progress; subscribe again to "
           + "continue", underlying: lastError)
     case .unknownOutcome:
       return error(
-        .unknownOutcome, "the server no longer knows the upload of \(file.url.path), whose last bytes were sent; check "
+        .unknownOutcome,
+        "the server no longer knows the upload of \(file.url.path), whose last bytes were sent; check "
           + "whether it has the file, then call cancelUpload to upload it again")
     case .tooLarge(let limit):
       return error(.tooLarge, "\(file.url.path) has \(size) bytes, but the server accepts at most \(limit)")

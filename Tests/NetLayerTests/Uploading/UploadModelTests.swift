@@ -25,7 +25,8 @@ final class UploadModelTests: XCTestCase {
       }
       totals = (totals.requests + world.requests, totals.results + world.results, totals.unknowns + world.unknowns)
     }
-    print("\(count) schedules: \(totals.requests) requests, \(totals.results) results, \(totals.unknowns) unknown outcomes")
+    print(
+      "\(count) schedules: \(totals.requests) requests, \(totals.results) results, \(totals.unknowns) unknown outcomes")
     XCTAssertGreaterThan(totals.results, count)
     XCTAssertGreaterThan(totals.unknowns, count / 20)
   }

@@ -100,7 +100,9 @@ struct UploadWorld {
   private mutating func chance(_ percent: Int) -> Bool {
     !isCalm && Int.random(in: 0..<100, using: &generator) < percent
   }
-  private mutating func number(_ limit: Int64) -> Int64 { limit <= 0 ? 0 : Int64.random(in: 0...limit, using: &generator) }
+  private mutating func number(_ limit: Int64) -> Int64 {
+    limit <= 0 ? 0 : Int64.random(in: 0...limit, using: &generator)
+  }
   private mutating func fail(_ text: String) { failure = failure ?? text }
   private func note(_ text: @autoclosure () -> String) { if isTraced { print("  \(step): \(text())") } }
 
@@ -174,7 +176,8 @@ struct UploadWorld {
         begin(
           .patch(
             Patch(
-              url: disk.url, from: from, count: count, given: 0, version: machineVersion, isLast: from + count == size)))
+              url: disk.url, from: from, count: count, given: 0, version: machineVersion, isLast: from + count == size))
+        )
       case .stop: request = nil
       case .terminate(let url): delete(url)
       case .pause: isPausing = true
