@@ -117,7 +117,7 @@ final class UploadServer: Sendable {
       _ = state.update { process(request, &$0, isTus) }
       return .resetBeforeHead
     case .cut:
-      state.update { cut(request, &$0) }
+      state.update { cut(request, &$0, isTus) }
       return .resetBeforeHead
     case .before(let action):
       action()
@@ -133,7 +133,7 @@ final class UploadServer: Sendable {
         let isCut =
           request.method == "PATCH" && state.habits.cutsAt.map { $0 <= request.body.count } == true
           && request.header("Content-Length") != "\(request.body.count)"
-        if isCut { cut(request, &state) }
+        if isCut { cut(request, &state, isTus) }
         return isCut
       }
       if isCut { return .resetBeforeHead }
@@ -148,12 +148,15 @@ final class UploadServer: Sendable {
     TestServer.Response(status: status, headers: fields.map { ($0.key, $0.value) })
   }
 
-  private static func cut(_ request: TestServer.Request, _ state: inout State) {
-    guard !state.habits.discards, var upload = state.uploads[request.path],
-      request.header("Upload-Offset") == "\(upload.bytes.count)"
-    else { return }
-    upload.bytes += request.body
-    state.uploads[request.path] = upload
+  private static func cut(_ request: TestServer.Request, _ state: inout State, _ isTus: Bool) {
+    // A request that is shorter than the cut arrives completely.
+    if request.header("Content-Length") == "\(request.body.count)" {
+      _ = process(request, &state, isTus)
+    } else if !state.habits.discards,
+      request.header("Upload-Offset") == "\(state.uploads[request.path]?.bytes.count ?? -1)"
+    {
+      state.uploads[request.path]?.bytes += request.body
+    }
   }
 
   private static func process(_ request: TestServer.Request, _ state: inout State, _ isTus: Bool) -> TestServer.Response
