@@ -57,7 +57,8 @@ final class UploadFile: Sendable {
   /// Whether neither the open file nor the one with its name differs from the file that was opened.
   var isUnchanged: Bool {
     var (mine, named) = (stat(), stat())
-    return fstat(descriptor, &mine) == 0 && stat(url.path, &named) == 0 && Mark(mine) == opened && Mark(named) == opened
+    guard fstat(descriptor, &mine) == 0, Mark(mine) == opened else { return false }
+    return stat(url.path, &named) == 0 && Mark(named) == opened
   }
 
   /// Returns up to `count` bytes from `offset`; `nil` if the file is shorter, or can't be read.

@@ -190,9 +190,10 @@ struct UploadState: Sendable {
     if [409, 460].contains(reply.status) || reply.isTransient { return pause() }
     guard reply.isSuccess else { return end(.fail(.response)) }
     if let failure = learn(reply) { return abandon(failure) }
-    let all = sent.from + sent.count
-    // Only the field says that the draft's upload is complete. A server that omits it is asked.
-    let assumed = method.isTus || all == size ? nil : all
+    let all: Int64? = sent.from + sent.count
+    // Only its own field says that an upload of the draft is complete. A server that omits it is asked.
+    var assumed = method.isTus ? nil : all
+    if all == size { assumed = nil }
     guard let offset = reply.offset ?? assumed else {
       failures += 1
       return failures < attempts ? ask() : end(.fail(.exhausted))
@@ -207,7 +208,10 @@ struct UploadState: Sendable {
     guard offset <= size else {
       return note?.isEnding == true ? end(.fail(.unknownOutcome)) : abandon(.offset(offset))
     }
-    if offset > confirmed { (confirmed, failures) = (offset, 0) }
+    if offset > confirmed {
+      confirmed = offset
+      failures = 0
+    }
     if isCut, offset <= sent.from { chunk = max(Self.minChunk, min(sent.count, chunk) / 8) }
     isCut = false
     if method.isTus, offset == size { return finish() }
