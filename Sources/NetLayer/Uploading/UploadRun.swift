@@ -1,6 +1,5 @@
 import PortableFoundation
 import Streams
-import Synchronization
 
 /// An upload from a subscription to its end. It carries out the actions of its `UploadState`.
 final class UploadRun: Disposable {
@@ -191,7 +190,7 @@ final class UploadRun: Disposable {
       return send(calls.append(to: url, from: from, isLast: isLast, nil, timeouts: timeouts), number)
     }
     let body = Request.BodyStream(count: count) { [self] in
-      let place = Place(from)
+      let place = Cell(from)
       return { [self] in try chunk(place, until: from + count, number) }
     }
     send(calls.append(to: url, from: from, isLast: isLast, body, timeouts: timeouts), number, showsProgressFrom: from)
@@ -241,20 +240,13 @@ final class UploadRun: Disposable {
 
   // MARK: The queue that reads the file
 
-  /// A position in the file.
-  private final class Place: Sendable {
-    // Used by the queue of one request.
-    let offset: Atomic<Int64>
-    init(_ offset: Int64) { self.offset = Atomic(offset) }
-  }
-
   /// Returns the next bytes of a request. The last ones of the file are returned after the note says so.
-  private func chunk(_ place: Place, until end: Int64, _ number: Int) throws -> Data? {
-    let offset = place.offset.load(ordering: .relaxed)
+  private func chunk(_ place: Cell<Int64>, until end: Int64, _ number: Int) throws -> Data? {
+    let offset = place.value
     guard offset < end else { return nil }
     let count = min(Self.chunkSize, end - offset)
     let bytes = file.bytes(from: offset, count: Int(count))
-    place.offset.store(offset + count, ordering: .relaxed)
+    place.value = offset + count
     // Checked after reading, so that the bytes belong to this version.
     guard let bytes, file.isUnchanged else {
       post(.changed, number)
