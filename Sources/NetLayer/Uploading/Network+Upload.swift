@@ -7,21 +7,21 @@ extension Network {
   /// ```swift
   /// app.upload(resuming: film, to: .post("/films"), by: .tus)
   /// ```
-  /// The server must support `method`. Disposing pauses the upload; a new subscription continues it, also in a later run of
-  /// the program. The upload retries by itself, and `retry` counts the attempts since the last progress. After an error, a new
-  /// subscription continues where the server has stopped, unless the doc comment says otherwise.
+  /// The server must support `method`. Disposing pauses the upload; a new subscription continues it, also in a later
+  /// run of the program. The upload retries by itself, and `retry` counts the attempts since the last progress. After
+  /// an error, a new subscription continues where the server has stopped, unless stated below.
   ///
-  /// A note beside the file, `NAME-xxxxxxxx.upload`, contains the URL of the upload. There is one for each method and URL of
-  /// an endpoint, without the query, and for each user (``Token/account``). It is removed when the upload ends.
+  /// A note next to the file, `NAME-xxxxxxxx.upload`, contains the URL of the upload. There is one for each method and
+  /// URL of an endpoint, without the query, and for each user (``Token/account``). It is removed when the upload ends.
   ///
-  /// The result is the response to the last bytes. If it is lost, the result is the response to a `HEAD`, which has no body:
-  /// use an endpoint whose result is a ``/HTTPTransport/Response`` or `Void`. Progress may step back, when the server has lost
-  /// bytes.
+  /// The result is the response to the last bytes. If it is lost, the result is the response to a `HEAD`, which has no
+  /// body: use an endpoint whose result is a ``/HTTPTransport/Response`` or `Void`. Progress may step back, when the
+  /// server has lost bytes.
   ///
   /// Errors, in addition to those of any call:
   /// - `busy`: another subscription or process uploads the file to the same endpoint.
-  /// - `unknownOutcome`: the server no longer knows an upload whose last bytes were sent. It may have the file. The next
-  ///   subscription ends the same way, until ``cancelUpload(of:to:by:keepingStateIn:)``.
+  /// - `unknownOutcome`: the server no longer knows an upload whose last bytes were sent. It may have the file. The
+  ///   next subscription ends the same way, until ``cancelUpload(of:to:by:keepingStateIn:)``.
   /// - `file`: the file has changed since the subscription, or the note can't be written.
   /// - `connection`: no attempt made progress.
   /// - `tooLarge`: the server does not accept a file of this size.
@@ -31,10 +31,12 @@ extension Network {
   ///   - file: The file, which must not change until the upload ends.
   ///   - endpoint: The endpoint that creates the upload, without content.
   ///   - method: The protocol of the server.
-  ///   - retry: The number of attempts without progress, and their delays. The default, 8, allows pauses of up to 1 minute in
-  ///     total.
-  ///   - directory: The directory of the note; `nil` for the directory of the file. Files of the same name need different
-  ///     directories.
+  ///   - retry: The number of attempts without progress, and their delays. The default, 8, allows pauses of up to about
+  ///     a minute in total. A server may request longer ones (`Retry-After`), up to a minute each.
+  ///   - directory: The directory of the note; `nil` for the directory of the file. Files of the same name need
+  ///     different directories.
+  /// - Returns: The events, on the backend's `mapping` scheduler. Each subscription reads the start and the end of the
+  ///   file, up to 128 KB, on the subscribing thread.
   public func upload<E: Endpoint>(
     resuming file: URL, to endpoint: E, by method: UploadProtocol, retry: RetryPolicy = RetryPolicy(attempts: 8),
     keepingStateIn directory: URL? = nil
@@ -87,8 +89,9 @@ extension Network {
   /// Deletes an upload that was begun, at the server and here. An upload that is running in this process fails with
   /// `cancelled`.
   ///
-  /// It completes if there is no such upload, and if the server does not support deletion (405, 501). The file may be gone. If
-  /// the server does not respond, it fails and can be repeated. It fails with `busy` while another process runs the upload.
+  /// It completes if there is no such upload, and if the server does not support deletion (405, 501). The file may be
+  /// gone. If the server does not respond, it fails and can be repeated. It fails with `busy` while another process
+  /// runs the upload.
   public func cancelUpload(
     of file: URL, to endpoint: some Endpoint, by method: UploadProtocol, keepingStateIn directory: URL? = nil
   ) -> Completable {

@@ -19,8 +19,8 @@ struct UploadCalls: Sendable {
     guard let task = Self.empty(call.task) else {
       throw network.reading.error(
         .invalidRequest,
-        "an upload that resumes sends only the file, but \(call.method) \(call.path) has other content; put it into the "
-          + "query or the header fields")
+        "an upload that resumes sends only the file, but \(call.method) \(call.path) has other content; put it into "
+          + "the query or the header fields")
     }
     invalidated = call.caching.invalidates
     call.task = task

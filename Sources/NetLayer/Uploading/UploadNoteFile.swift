@@ -2,8 +2,8 @@ import PortableFoundation
 
 /// The file with the note of an upload. It is locked, so that one upload at a time uses it.
 ///
-/// An empty file is the lock of an upload without a note. Each note is a new file that is locked before it gets its name,
-/// so that the lock is never lost. Used by one thread at a time.
+/// An empty file is the lock of an upload without a note. Each note is a new file that is locked before it gets its
+/// name, so that the lock is never lost. Used by one thread at a time.
 final class UploadNoteFile {
   enum Content {
     case none

@@ -2,8 +2,8 @@ import PortableFoundation
 
 /// A protocol for uploads that resume: tus, or the draft of the IETF.
 ///
-/// The server must support the same protocol. Both create an upload with an empty request to the endpoint, append bytes to the
-/// upload's own URL with `PATCH`, and ask for its offset with `HEAD`.
+/// The server must support the same protocol. Both create an upload with an empty request to the endpoint, append bytes
+/// to the upload's own URL with `PATCH`, and ask for its offset with `HEAD`.
 public struct UploadProtocol: Sendable, Hashable {
   /// The interop version of the draft; `nil` for tus.
   private let version: Int?
@@ -16,8 +16,8 @@ public struct UploadProtocol: Sendable, Hashable {
   ///
   /// `URLSession` of iOS 26.2 speaks the same version.
   public static let draft = UploadProtocol(version: 8)
-  /// The same draft with another interop version in `Upload-Draft-Interop-Version`, for a server of an earlier draft. Version
-  /// 6 is known to work with the same requests.
+  /// The same draft with another interop version in `Upload-Draft-Interop-Version`, for a server of an earlier draft.
+  /// Version 6 is known to work with the same requests.
   public static func draft(version: Int) -> UploadProtocol { UploadProtocol(version: version) }
 
   var isTus: Bool { version == nil }

@@ -97,7 +97,8 @@ struct UploadState: Sendable {
   private(set) var note: Note?
   /// The number of failures since the last progress.
   private var failures = 0
-  /// The highest offset that the server has stated. A new upload does not reset it: a server that forgets makes no progress.
+  /// The highest offset that the server has stated. A new upload does not reset it: a server that forgets makes no
+  /// progress.
   private var confirmed: Int64 = 0
   /// The maximum number of bytes of a request that the server accepts, and the minimum.
   private var limit: Int64

@@ -5,8 +5,8 @@ import XCTest
 
 @testable import NetLayer
 
-/// Processes that upload are killed at random moments. Afterwards, another process continues, and the server has the file once,
-/// with every byte in its place.
+/// Processes that upload are killed at random moments. Afterwards, another process continues, and the server has the
+/// file once, with every byte in its place.
 ///
 /// `NETLAYER_UPLOAD_KILLS` sets the number of kills.
 final class UploadCrashTests: UploadTestCase {

@@ -5,7 +5,8 @@ import XCTest
 
 /// Random schedules of faults, kills and changed files against the state machine of uploads.
 ///
-/// `UPLOAD_MODEL_SEEDS` sets the number of schedules; `UPLOAD_MODEL_FIRST` sets the seed of the first one, to repeat a failure.
+/// `UPLOAD_MODEL_SEEDS` sets the number of schedules; `UPLOAD_MODEL_FIRST` sets the seed of the first one, to repeat a
+/// failure.
 final class UploadModelTests: XCTestCase {
   private static func setting(_ name: String, _ fallback: Int) -> Int {
     ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? fallback

@@ -48,7 +48,7 @@ final class UploadRequestTests: UploadTestCase {
       try write(10)
       let busy = stubbed(by: created { Response(request: $0, status: 503, headers: ["Retry-After": requested]) })
       let subscription = busy.upload(resuming: film, to: .post("/files"), by: .tus, retry: policy)
-      .subscribe(onError: { _ in })
+        .subscribe(onError: { _ in })
       scheduler.advanceBy(0)
       XCTAssertEqual(methodsSent, ["POST", "PATCH"])
       scheduler.advanceBy(pause * 1000 - 1)
@@ -95,7 +95,7 @@ final class UploadRequestTests: UploadTestCase {
       { $0.timeouts.call = .seconds(5) }, by: created { Response(request: $0, status: 423) }
     )
     .upload(resuming: film, to: call, by: .tus, retry: policy)
-      .subscribe(onError: { _ in })
+    .subscribe(onError: { _ in })
     scheduler.advanceBy(0)
     XCTAssertEqual(sent.value.prefix(3).map(\.timeouts.total), [.seconds(4), nil, .seconds(4)])
     XCTAssertEqual(sent.value.prefix(3).map(\.timeouts.idle), [.seconds(3), .seconds(3), .seconds(3)])

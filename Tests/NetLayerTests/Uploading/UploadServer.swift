@@ -110,7 +110,7 @@ final class UploadServer: Sendable {
     }
     var response: TestServer.Response
     switch fault {
-    case .status(let status, let fields): response = answer(status, fields)
+    case .status(let status, let fields): response = reply(status, fields)
     case .loseRequest: return .resetBeforeHead
     case .hang: return .neverResponding
     case .loseResponse:
@@ -144,7 +144,7 @@ final class UploadServer: Sendable {
     return response.header("Connection", "close")
   }
 
-  private static func answer(_ status: Int, _ fields: [String: String] = [:]) -> TestServer.Response {
+  private static func reply(_ status: Int, _ fields: [String: String] = [:]) -> TestServer.Response {
     TestServer.Response(status: status, headers: fields.map { ($0.key, $0.value) })
   }
 
@@ -163,25 +163,25 @@ final class UploadServer: Sendable {
   {
     let common = isTus ? ["Tus-Resumable": "1.0.0"] : [:]
     if request.method == "POST" { return create(request, &state, common) }
-    guard var upload = state.uploads[request.path] else { return answer(404, common) }
+    guard var upload = state.uploads[request.path] else { return reply(404, common) }
     switch request.method {
     case "HEAD":
       var fields = common.merging(["Upload-Offset": "\(upload.bytes.count)", "Upload-Length": "\(upload.length)"]) {
         $1
       }
       if !isTus { fields["Upload-Complete"] = upload.isComplete ? "?1" : "?0" }
-      return answer(isTus ? 200 : 204, fields)
+      return reply(isTus ? 200 : 204, fields)
     case "DELETE":
-      guard state.habits.deletes else { return answer(405, common) }
+      guard state.habits.deletes else { return reply(405, common) }
       state.uploads[request.path] = nil
-      return answer(204, common)
+      return reply(204, common)
     case "PATCH":
       let type = isTus ? "application/offset+octet-stream" : "application/partial-upload"
-      guard request.header("Content-Type") == type else { return answer(415, common) }
-      guard !upload.isComplete else { return answer(403, common) }
-      guard request.header("Upload-Offset") == "\(upload.bytes.count)" else { return answer(409, common) }
+      guard request.header("Content-Type") == type else { return reply(415, common) }
+      guard !upload.isComplete else { return reply(403, common) }
+      guard request.header("Upload-Offset") == "\(upload.bytes.count)" else { return reply(409, common) }
       guard request.body.count <= state.habits.maxAppend else {
-        return answer(
+        return reply(
           413, state.habits.statesMaxAppend ? ["Upload-Limit": "max-append-size=\(state.habits.maxAppend)"] : [:])
       }
       upload.bytes += request.body
@@ -190,12 +190,12 @@ final class UploadServer: Sendable {
       if upload.isComplete {
         state.finished.append(upload.bytes)
         if state.habits.removesComplete { state.uploads[request.path] = nil }
-        if !isTus { return answer(state.habits.target, ["Upload-Complete": "?1"]) }
+        if !isTus { return reply(state.habits.target, ["Upload-Complete": "?1"]) }
       }
       var fields = common.merging(["Upload-Offset": "\(upload.bytes.count)"]) { $1 }
       if !isTus { fields["Upload-Complete"] = "?0" }
-      return answer(204, fields)
-    default: return answer(405, common)
+      return reply(204, fields)
+    default: return reply(405, common)
     }
   }
 
@@ -203,16 +203,16 @@ final class UploadServer: Sendable {
     _ request: TestServer.Request, _ state: inout State, _ common: [String: String]
   ) -> TestServer.Response {
     guard request.path == "/files", let length = request.header("Upload-Length").flatMap({ Int($0) }) else {
-      return answer(400, common)
+      return reply(400, common)
     }
     state.number += 1
     let path = "/uploads/\(state.number)"
-    let fields = Dictionary(request.headers.map { ($0.name, $0.value) }) { $1 }
+    let sent = Dictionary(request.headers.map { ($0.name, $0.value) }) { $1 }
     let isComplete = length == 0 && !common.isEmpty
-    state.uploads[path] = Upload(length: length, isComplete: isComplete, fields: fields)
+    state.uploads[path] = Upload(length: length, isComplete: isComplete, fields: sent)
     if isComplete { state.finished.append([]) }
-    var answered = common.merging(["Location": path]) { $1 }
-    answered["Upload-Limit"] = state.habits.limits
-    return answer(201, answered)
+    var fields = common.merging(["Location": path]) { $1 }
+    fields["Upload-Limit"] = state.habits.limits
+    return reply(201, fields)
   }
 }

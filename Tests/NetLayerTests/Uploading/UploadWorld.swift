@@ -3,10 +3,11 @@ import Races
 
 @testable import NetLayer
 
-/// A file, a disk, a server with faults, and an app that uploads until it knows the outcome. The rules that it checks follow
-/// from the guide to uploads, not from the code of the state machine.
+/// A file, a disk, a server with faults, and an app that uploads until it knows the outcome. The rules that it checks
+/// follow from the guide to uploads, not from the code of the state machine.
 ///
-/// The server remembers from which version of the file each byte came, so that a mixed, double or forged upload is visible.
+/// The server remembers from which version of the file each byte came, so that a mixed, double or forged upload is
+/// visible.
 struct UploadWorld {
   private struct Resource {
     let operation: Int
