@@ -54,14 +54,13 @@ final class UploadFile: Sendable {
 
   deinit { closeDescriptor(descriptor) }
 
-  /// Whether neither the open file nor the one with its name differs from the file that was opened.
+  /// Whether the file with this name is still the open one, and has not been written.
   var isUnchanged: Bool {
-    var (mine, named) = (stat(), stat())
-    guard fstat(descriptor, &mine) == 0, Mark(mine) == opened else { return false }
+    var named = stat()
     return stat(url.path, &named) == 0 && Mark(named) == opened
   }
 
-  /// Returns up to `count` bytes from `offset`; `nil` if the file is shorter, or can't be read.
+  /// Returns `count` bytes from `offset`; `nil` if the file is shorter, or can't be read.
   func bytes(from offset: Int64, count: Int) -> Data? { Self.bytes(of: descriptor, from: offset, count: count) }
 
   private static func bytes(of file: Int32, from offset: Int64, count: Int) -> Data? {
