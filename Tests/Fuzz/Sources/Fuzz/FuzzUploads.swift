@@ -31,13 +31,14 @@ func fuzzUploads(_ data: Data) {
 /// Repeats a response in every phase. The number of requests is limited, and all ranges are within the file.
 private func follow(_ method: UploadProtocol, _ reply: UploadState.Reply) {
   guard let url = URL(string: "https://h/uploads/1") else { return }
-  let size: Int64 = 1_000_000
+  let size: Int64 = 20_000
   let file = FileVersion(size: size, changed: 0, start: "", end: "")
   for stored in [nil, UploadState.Note(url: url, file: file, isEnding: true)] {
     var state = UploadState(method, file: file, attempts: 8)
     var actions = state.handle(.start(stored))
     for round in 0... {
-      check(round < 1000, "an upload without an end: \(reply)")
+      // A server may ask for requests of one byte.
+      check(round < 50_000, "an upload without an end: \(reply)")
       for case .send(let from, let count) in actions {
         check(from >= 0 && count >= 0 && from + count <= size, "bytes \(from)+\(count)")
       }
