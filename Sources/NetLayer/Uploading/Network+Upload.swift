@@ -35,8 +35,8 @@ extension Network {
   ///     a minute in total. A server may request longer ones (`Retry-After`), up to a minute each.
   ///   - directory: The directory of the note; `nil` for the directory of the file. Files of the same name need
   ///     different directories.
-  /// - Returns: The events, on the backend's `mapping` scheduler. Each subscription reads the start and the end of the
-  ///   file, up to 128 KB, on the subscribing thread.
+  /// - Returns: The events, one at a time, on the backend's `mapping` scheduler or on the thread that ends the upload.
+  ///   Each subscription reads the start and the end of the file, up to 128 KB, on the subscribing thread.
   public func upload<E: Endpoint>(
     resuming file: URL, to endpoint: E, by method: UploadProtocol, retry: RetryPolicy = RetryPolicy(attempts: 8),
     keepingStateIn directory: URL? = nil

@@ -21,6 +21,7 @@ final class UploadNoteFile {
   /// The stored record, whose unknown members remain.
   private var record = DurableRecord()
   private var isSaved = false
+  private var isGone = false
 
   private static let version: UInt32 = 1
   private static let maxSize = 1 << 16
@@ -124,13 +125,15 @@ final class UploadNoteFile {
       closeLock()
     } else {
       directory.remove(name)
+      // The next file of this name belongs to another upload.
+      isGone = true
     }
   }
 
   /// Releases the lock. A note remains, for a later run.
   func letGo() {
     guard lock >= 0 || written != nil else { return }
-    if !isSaved { directory.remove(name) }
+    if !isSaved, !isGone { directory.remove(name) }
     closeLock()
     written = nil
   }

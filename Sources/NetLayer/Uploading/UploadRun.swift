@@ -132,8 +132,8 @@ final class UploadRun: Disposable {
     for action in actions {
       switch action {
       case .save, .forget, .release: break
-      case .create: send(calls.create, nextNumber())
-      case .ask: if let url = upload { send(calls.ask(url), nextNumber()) }
+      case .create: if let number = nextNumber() { send(calls.create, number) }
+      case .ask: if let url = upload, let number = nextNumber() { send(calls.ask(url), number) }
       case .send(let from, let count): append(from, count)
       case .stop: _ = nextNumber()
       case .terminate(let url):
@@ -149,11 +149,12 @@ final class UploadRun: Disposable {
 
   private var upload: URL? { core.withLock { $0.state.note?.url } }
 
-  /// Ends the request or pause in flight, and returns the number of the next one.
-  private func nextNumber() -> Int {
-    let number = core.withLock { core in
+  /// Ends the request or pause in flight, and returns the number of the next one; `nil` after a disposal, which the
+  /// subscriber may cause while it receives an event.
+  private func nextNumber() -> Int? {
+    let number = core.withLock { core -> Int? in
       core.number += 1
-      return core.number
+      return core.isOver ? nil : core.number
     }
     current.disposable = Disposables.create()
     return number
@@ -182,9 +183,8 @@ final class UploadRun: Disposable {
   }
 
   private func append(_ from: Int64, _ count: Int64) {
-    guard let url = upload else { return }
+    guard let url = upload, let number = nextNumber() else { return }
     let (isLast, timeouts) = (from + count == file.version.size, network.backend.timeouts)
-    let number = nextNumber()
     guard count > 0 else {
       guard mayRelease(number) else { return }
       return send(calls.append(to: url, from: from, isLast: isLast, nil, timeouts: timeouts), number)
@@ -197,7 +197,8 @@ final class UploadRun: Disposable {
   }
 
   private func pause(_ failures: Int) {
-    let (number, last) = (nextNumber(), core.withLock { $0.last })
+    guard let number = nextNumber() else { return }
+    let last = core.withLock { $0.last }
     let error = lastError ?? network.reading.error(.connection, "no response")
     guard var pause = policy.delay(after: error, attempt: failures) else { return post(.refused, number) }
     let clock = policy.scheduler ?? network.backend.clock
