@@ -50,6 +50,9 @@ public protocol Transport: Sendable {
   func stream(_ request: Request, progress: ProgressHandler?, receiver: StreamReceiver) -> any StreamControl
 }
 
+/// A transport that copies a generated body to a temporary file before it sends the first byte.
+package protocol SpoolingTransport: Transport {}
+
 /// The closures that receive a response while it arrives.
 public struct StreamReceiver: Sendable {
   /// The closure that receives the status and the header fields.

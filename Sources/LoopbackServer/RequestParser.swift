@@ -49,7 +49,15 @@ struct RequestParser {
     return Array(bytes[position...])
   }
 
-  mutating func next(connection: Int, limit: ((TestServer.Request) -> Int)? = nil) -> Step {
+  /// Parses the next request.
+  ///
+  /// - Parameters:
+  ///   - limit: A closure that returns the maximum number of bytes of a body; `nil` for 1 GB.
+  ///   - cut: A closure that returns the number of bytes of a body after which the request ends, because the server closes
+  ///     the connection; `nil` for the whole body.
+  mutating func next(
+    connection: Int, limit: ((TestServer.Request) -> Int)? = nil, cut: (TestServer.Request) -> Int? = { _ in nil }
+  ) -> Step {
     if head == nil {
       guard let end = endOfHead() else {
         // The bytes may be, for example, a TLS handshake, which may never contain an empty line.
@@ -58,12 +66,15 @@ struct RequestParser {
         }
         return bytes.count - position > Self.maxHead ? .malformed(status: 431) : .incomplete
       }
-      guard let parsed = parseHead(position..<end) else { return .malformed(status: 400) }
+      guard var parsed = parseHead(position..<end) else { return .malformed(status: 400) }
       let hasBody = parsed.length > 0 || parsed.chunked
       self.limit = hasBody ? limit?(request(parsed, body: [], connection: connection)) ?? Self.maxBody : Self.maxBody
       guard parsed.length <= self.limit else { return .malformed(status: 413) }
       position = end
       scanned = end
+      if parsed.length > 0, let cut = cut(request(parsed, body: [], connection: connection)), cut < parsed.length {
+        (parsed.length, parsed.keepAlive) = (Swift.max(0, cut), false)
+      }
       head = parsed
       if parsed.expectsContinue {
         head?.expectsContinue = false

@@ -59,7 +59,8 @@ final class ServerConnection {
 
   /// Responds to complete requests in order and writes, as long as input, delays and buffer space permit.
   func drive(
-    _ expectation: (TestServer.Request) -> Int, _ respond: (TestServer.Request) -> TestServer.Response
+    _ expectation: (TestServer.Request) -> Int, _ cut: (TestServer.Request) -> Int?,
+    _ respond: (TestServer.Request) -> TestServer.Response
   ) {
     var hadOutput: Bool
     repeat {
@@ -68,7 +69,7 @@ final class ServerConnection {
           driveSocket()
           break
         }
-        if script == nil, !beginNext(expectation, respond) { break }
+        if script == nil, !beginNext(expectation, cut, respond) { break }
         if script != nil, !advance() { break }
       }
       hadOutput = written < output.count
@@ -77,9 +78,10 @@ final class ServerConnection {
   }
 
   private func beginNext(
-    _ expectation: (TestServer.Request) -> Int, _ respond: (TestServer.Request) -> TestServer.Response
+    _ expectation: (TestServer.Request) -> Int, _ cut: (TestServer.Request) -> Int?,
+    _ respond: (TestServer.Request) -> TestServer.Response
   ) -> Bool {
-    switch parser.next(connection: number, limit: bodyLimit) {
+    switch parser.next(connection: number, limit: bodyLimit, cut: cut) {
     case .incomplete: return false
     case .awaitsContinue(let request):
       let status = expectation(request)

@@ -14,6 +14,7 @@ final class ServerLoop: @unchecked Sendable {
   private let handler: TestServer.Handler
   private let bodyLimit: TestServer.BodyLimit?
   private let expectation: @Sendable (TestServer.Request) -> Int
+  private let cut: @Sendable (TestServer.Request) -> Int?
   private let wakeReader: Int32
   private let wakeWriter: Int32
   /// Set by `stop()`, read by the loop.
@@ -32,8 +33,8 @@ final class ServerLoop: @unchecked Sendable {
 
   init(
     listener: Socket, log: RequestLog, bodyLimit: TestServer.BodyLimit?,
-    expectation: @escaping @Sendable (TestServer.Request) -> Int, accepts: Bool,
-    handler: @escaping TestServer.Handler
+    expectation: @escaping @Sendable (TestServer.Request) -> Int,
+    cut: @escaping @Sendable (TestServer.Request) -> Int?, accepts: Bool, handler: @escaping TestServer.Handler
   ) throws {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw TestServer.Failure("pipe", errno: errno) }
@@ -45,6 +46,7 @@ final class ServerLoop: @unchecked Sendable {
     self.bodyLimit = bodyLimit
     self.handler = handler
     self.expectation = expectation
+    self.cut = cut
     acceptsMore = accepts
   }
 
@@ -123,7 +125,7 @@ final class ServerLoop: @unchecked Sendable {
   /// Processes a connection as far as possible without waiting.
   private func drive(_ connection: ServerConnection) {
     let wasTimed = connection.due != nil
-    connection.drive(expectation) { request in
+    connection.drive(expectation, cut) { request in
       log.append(request)
       return handler(request)
     }

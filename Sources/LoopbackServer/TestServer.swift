@@ -29,13 +29,18 @@ public final class TestServer: Sendable {
   ///     connection is closed.
   ///   - expectation: A closure that responds to `Expect: 100-continue` before the body arrives. Status 100 requests
   ///     the body. Any other status is sent as the response, and the connection is closed.
+  ///   - cut: A fault: a closure that returns the number of bytes of a body that the server reads before it closes the
+  ///     connection; `nil` for the whole body. The request has no body yet. The handler then receives these bytes, and a
+  ///     client that is still sending may not receive the response. Chunked bodies are not cut.
   ///   - handler: A closure that responds to each request.
   /// - Throws: `Failure` if the system can't provide a socket, port or pipe.
   public convenience init(
     logLimit: Int = 256, bodyLimit: BodyLimit? = nil,
-    expectation: @escaping @Sendable (Request) -> Int = { _ in 100 }, handler: @escaping Handler
+    expectation: @escaping @Sendable (Request) -> Int = { _ in 100 },
+    cut: @escaping @Sendable (Request) -> Int? = { _ in nil }, handler: @escaping Handler
   ) throws {
-    try self.init(log: RequestLog(limit: logLimit), bodyLimit: bodyLimit, expectation: expectation, handler: handler)
+    try self.init(
+      log: RequestLog(limit: logLimit), bodyLimit: bodyLimit, expectation: expectation, cut: cut, handler: handler)
   }
 
   /// Starts a server that accepts no connections. Clients remain in the system's backlog.
@@ -45,15 +50,14 @@ public final class TestServer: Sendable {
 
   private init(
     log: RequestLog, bodyLimit: BodyLimit? = nil, expectation: @escaping @Sendable (Request) -> Int,
-    accepts: Bool = true,
-    handler: @escaping Handler
+    cut: @escaping @Sendable (Request) -> Int? = { _ in nil }, accepts: Bool = true, handler: @escaping Handler
   ) throws {
     let listener = try Socket.listenOnLoopback()
     do {
       port = try listener.localPort()
       loop = try ServerLoop(
-        listener: listener, log: log, bodyLimit: bodyLimit, expectation: expectation, accepts: accepts, handler: handler
-      )
+        listener: listener, log: log, bodyLimit: bodyLimit, expectation: expectation, cut: cut, accepts: accepts,
+        handler: handler)
       try loop.start()
     } catch {
       listener.close()

@@ -60,6 +60,7 @@ let url = URL(filePath: "/")
 let shopURL = url
 let metricsURL = url
 let file = url
+let film = url
 let photo = url
 let secret = ""
 let tag = "a"

@@ -136,6 +136,19 @@ final class TestServerTests: XCTestCase {
     XCTAssert(client.receive(until: "ok").text.hasSuffix("ok"))
   }
 
+  func test_aCutRequestIsHandledWithTheBytesBeforeTheCut_andEndsTheConnection() throws {
+    let server = try TestServer(cut: { $0.header("X-Cut").flatMap { Int($0) } }, handler: { .text("<\($0.text)>") })
+    for (cut, body) in [("0", ""), ("3", "abc"), ("6", "abcdef"), ("7", "abcdef"), ("-1", "")] {
+      let client = try RawClient(port: server.port)
+      client.send("PUT / HTTP/1.1\r\nX-Cut: \(cut)\r\nContent-Length: 6\r\n\r\n")
+      // The rest of a cut body is not needed for the response.
+      client.send(cut.count == 1 ? String("abcdef".prefix(Int(cut) ?? 0)) : "")
+      let reply = client.receive(until: ">").text
+      XCTAssert(reply.contains("<\(body)>"), "\(cut): \(reply)")
+      XCTAssertEqual(reply.contains("Connection: close"), body != "abcdef", cut)
+    }
+  }
+
   func test_aheadResponseHasNoBody_andTheConnectionIsReused() throws {
     let server = try TestServer { _ in .text("body") }
     let reply = try exchange(server, "HEAD / HTTP/1.1\r\n\r\n" + get("/"))

@@ -45,6 +45,7 @@ struct Stops: Sendable {
       stop("model", model), stop("pages", pages), stop("bool", bool), stop("business error", businessError),
       stop("network error", networkError), stop("zip", zipped), stop("merge", merged), stop("chain", chained),
       stop("endpoint", endpoint), stop("second backend", secondBackend), stop("live", LiveStop(network: forge).lines),
+      stop("upload", upload),
       stop("cancel", cancelled),
       .just("done"),
     ]
@@ -128,6 +129,19 @@ struct Stops: Sendable {
   private var secondBackend: Observable<String> {
     let cart = shop.json(ShopAPI.cart).data(Cart.self).map { "\($0.items) items in the cart, \($0.total) in total" }
     return cart.concat(expectingError(shop.json(ShopAPI.pay).data(Cart.self)))
+  }
+
+  /// Uploads a file. The server ends the connection after 100,000 bytes, and the upload continues.
+  private var upload: Observable<String> {
+    Single.from { [forge] in
+      let film = FileManager.default.temporaryDirectory.appending(path: "tour-\(UUID().uuidString).mp4")
+      try Data(count: 300_000).write(to: film)
+      defer { try? FileManager.default.removeItem(at: film) }
+      let response = try await forge.fetch(uploading: film, to: .post("/films"), by: .tus)
+      let ranges = try await forge.fetch(.get("/films/1"), as: [String].self)
+      return
+        "\(response.status) after a lost connection; the server received the bytes \(ranges.joined(separator: " and "))"
+    }.asObservable()
   }
 
   /// Cancels a request without a response after 200 ms, and waits until the server has noticed.

@@ -18,7 +18,10 @@ enum TourServer {
     feed(&routes)
     movies(&routes)
     shop(&routes)
-    return try TestServer { [routes] request in LocalHost.respond(to: request, routes) }
+    let uploads = TourUploads()
+    uploads.add(to: &routes)
+    return try TestServer(
+      cut: { uploads.cut($0) }, handler: { [routes] request in LocalHost.respond(to: request, routes) })
   }
 
   /// Adds a plain API: no envelope, snake_case, a list with links to its pages, and a list with cursors.

@@ -6,7 +6,7 @@ package enum BodyFile {
   ///
   /// - Throws: `NetworkError` of kind `invalidRequest` that names the file, if it can't be read or is not a regular
   ///   file.
-  static func open(_ file: URL) throws(NetworkError) -> (descriptor: Int32, size: Int) {
+  package static func open(_ file: URL) throws(NetworkError) -> (descriptor: Int32, size: Int) {
     guard file.isFileURL else { throw failure(file, "it is not a file URL") }
     // Nonblocking, because a pipe without a writer would block the thread forever.
     var descriptor: Int32

@@ -16,7 +16,7 @@
   /// - Duplicate fields of a response are joined, and the fields have no order.
   ///
   /// The transport calls completions on the session's serial queue.
-  public final class URLSessionTransport: Transport {
+  public final class URLSessionTransport: SpoolingTransport {
     let core: SessionCore
 
     /// Creates a transport with its own sessions.

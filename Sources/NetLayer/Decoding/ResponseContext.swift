@@ -127,6 +127,13 @@ extension NetworkError {
   /// The context of the backend on which the error occurred, set by the network.
   var reading: ResponseContext? { context[ResponseContext.self] }
 
+  /// The same error, which the next `report` passes to the backend's handlers, as that of an attempt that is the last.
+  var unreported: NetworkError {
+    var error = self
+    error.context[IsReported.self] = false
+    return error
+  }
+
   /// Returns the same error with the backend's redaction.
   fileprivate func carrying(_ context: ResponseContext) -> NetworkError {
     var error = self

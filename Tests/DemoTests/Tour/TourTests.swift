@@ -36,6 +36,7 @@ final class TourTests: XCTestCase {
         "live: an edit shows Harbour 4, Fog 5 | total 9 before the server has responded",
         "live: an edit that the server rejects with 422 disappears: Harbour 4, Fog 5 | total 9",
         "live: a push of the server updates both: Harbour 14, Fog 5 | total 19",
+        "upload: 204 after a lost connection; the server received the bytes 0-99999 and 100000-299999",
         "cancel: cancelled after 200 ms",
         "cancel: the server saw its connection close",
         "done",

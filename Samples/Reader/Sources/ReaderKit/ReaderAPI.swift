@@ -58,3 +58,12 @@ package struct AddPicture: Endpoint {
   }
   package var invalidates: Set<CacheTag> { ["articles"] }
 }
+
+/// A film for an article, as an upload that resumes.
+package struct AddFilm: Endpoint {
+  package typealias Output = Void
+  package let article: Int
+  package var path: String { "/articles/\(article)/films" }
+  package var method: HTTPMethod { .post }
+  package var invalidates: Set<CacheTag> { ["articles"] }
+}

@@ -18,6 +18,7 @@ final class ReaderTests: XCTestCase {
   private final class Server: Sendable {
     let isLiked = Mutex(false)
     let isOffline = Mutex(false)
+    let sentFilm = Mutex<[String]>([])
 
     @Sendable func reply(_ request: Request) -> StubTransport.StubbedResponse? {
       if isOffline.withLock({ $0 }) { return .failure(.connection) }
@@ -39,8 +40,20 @@ final class ReaderTests: XCTestCase {
         return .json(#"{"access_token":"t-ada","refresh_token":"r","expires_in":3600}"#)
       case (.post, "/articles/1/pictures"):
         return .response(status: 201, after: .milliseconds(50)).reporting([.init(sent: 1, toSend: 2)])
+      case (.post, "/articles/1/films"): return .response(status: 201, headers: ["Location": "/uploads/1"])
+      case (_, "/uploads/1"): return film(request)
       default: return nil
       }
+    }
+
+    /// Loses the connection after 3 bytes of a film.
+    private func film(_ request: Request) -> StubTransport.StubbedResponse {
+      let count = sentFilm.withLock { sent in
+        sent.append("\(request.method) \(request.headers["Upload-Offset"] ?? "")")
+        return sent.count
+      }
+      if count == 1 { return .failure(.connection) }
+      return .response(status: 204, headers: ["Upload-Offset": request.method == .head ? "3" : "5"])
     }
   }
 
@@ -163,5 +176,17 @@ final class ReaderTests: XCTestCase {
     await settle { upload.isDone }
     XCTAssertNil(model.note)
     run.cancel()
+  }
+
+  func test_film_isUploadedInSpiteOfALostConnection() async throws {
+    let film = FileManager.default.temporaryDirectory.appending(path: "film-\(UUID().uuidString).mp4")
+    try Data("video".utf8).write(to: film)
+    defer { try? FileManager.default.removeItem(at: film) }
+    let model = DetailModel(1, reader.network)
+    let upload = Work { await model.addFilm(film) }
+    await settle { upload.isDone }
+    XCTAssertNil(model.note)
+    XCTAssertNil(model.progress)
+    XCTAssertEqual(server.sentFilm.withLock { $0 }, ["PATCH 0", "HEAD ", "PATCH 3"])
   }
 }

@@ -21,6 +21,7 @@ let targets: [String: @Sendable (Data) -> Void] = [
   "requests": fuzzRequests,
   "secrets": fuzzSecrets,
   "sockets": fuzzSockets,
+  "uploads": fuzzUploads,
 ]
 
 private let chosen: @Sendable (Data) -> Void = {

@@ -1,0 +1,170 @@
+import PortableFoundation
+import Streams
+
+extension Network {
+  /// Uploads a file to an endpoint, and continues an earlier, interrupted upload. Emits the progress, then the result.
+  ///
+  /// ```swift
+  /// app.upload(resuming: film, to: .post("/films"), by: .tus)
+  /// ```
+  /// The server must support `method`. Disposing pauses the upload; a new subscription continues it, also in a later
+  /// run of the program. The upload retries by itself, and `retry` counts the attempts since the last progress. After
+  /// an error, a new subscription continues where the server has stopped, unless stated below.
+  ///
+  /// A note next to the file, `NAME-xxxxxxxx.upload`, contains the URL of the upload. There is one for each method and
+  /// URL of an endpoint, without the query, and for each user (``Token/account``). It is removed when the upload ends.
+  ///
+  /// The result is the response to the last bytes. If it is lost, the result is the response to a `HEAD`, which has no
+  /// body: use an endpoint whose result is a ``/HTTPTransport/Response`` or `Void`. Progress may step back, when the
+  /// server has lost bytes.
+  ///
+  /// Errors, in addition to those of any call:
+  /// - `busy`: another subscription or process uploads the file to the same endpoint.
+  /// - `unknownOutcome`: the server no longer knows an upload whose last bytes were sent. It may have the file. The
+  ///   next subscription ends the same way, until ``cancelUpload(of:to:by:keepingStateIn:)``.
+  /// - `file`: the file has changed since the subscription, or the note can't be written.
+  /// - `connection`: no attempt made progress.
+  /// - `tooLarge`: the server does not accept a file of this size.
+  /// - `parse`: the response has no upload, or an impossible offset.
+  ///
+  /// - Parameters:
+  ///   - file: The file, which must not change until the upload ends.
+  ///   - endpoint: The endpoint that creates the upload, without content.
+  ///   - method: The protocol of the server.
+  ///   - retry: The number of attempts without progress, and their delays. The default, 8, allows pauses of up to about
+  ///     a minute in total. A server may request longer ones (`Retry-After`), up to a minute each.
+  ///   - directory: The directory of the note; `nil` for the directory of the file. Files of the same name need
+  ///     different directories.
+  /// - Returns: The events, one at a time, on the backend's `mapping` scheduler or on the thread that ends the upload.
+  ///   Each subscription reads the start and the end of the file, up to 128 KB, on the subscribing thread.
+  public func upload<E: Endpoint>(
+    resuming file: URL, to endpoint: E, by method: UploadProtocol, retry: RetryPolicy = RetryPolicy(attempts: 8),
+    keepingStateIn directory: URL? = nil
+  ) -> Observable<TransferEvent<E.Output>> {
+    Observable<TransferEvent<E.Output>>.deferred { [self] in
+      let source = try UploadFile(file)
+      let calls = try UploadCalls(endpoint, file: file, size: source.version.size, by: method, on: self)
+      return user(of: calls.request).asObservable().flatMap { [self] user -> Observable<TransferEvent<E.Output>> in
+        let place = UploadNoteFile.url(for: file, in: directory, key: key(of: calls.request, user))
+        let isDelivered = Flag()
+        return Observable<TransferEvent<E.Output>>.create { [self] observer in
+          do throws(NetworkError) {
+            let notes = try UploadNoteFile(place)
+            let note = try stored(notes)
+            let receiver = receiver(calls, source.version.size, observer, isDelivered) { try endpoint.read($0) }
+            let run = UploadRun(self, method, calls, source, notes, retry, receiver)
+            run.start(note)
+            return run
+          } catch {
+            observer.onError(error)
+            return Disposables.create()
+          }
+        }
+        .do(onNext: { if $0.result != nil { isDelivered.raise() } })
+      }
+    }
+    .mapError { [reading] in reading.report($0) }
+  }
+
+  /// Uploads a file to an endpoint, continues an earlier upload, and returns the result. See
+  /// ``upload(resuming:to:by:retry:keepingStateIn:)``.
+  ///
+  /// ```swift
+  /// try await app.fetch(uploading: film, to: .post("/films"), by: .tus) { print($0.fractionSent ?? 0) }
+  /// ```
+  /// Cancelling the task pauses the upload. `progress` is called on the backend's `mapping` scheduler.
+  ///
+  /// - Throws: The upload's `NetworkError`; its kind is `cancelled` if the task is cancelled.
+  @discardableResult
+  public func fetch<E: Endpoint>(
+    uploading file: URL, to endpoint: E, by method: UploadProtocol, retry: RetryPolicy = RetryPolicy(attempts: 8),
+    keepingStateIn directory: URL? = nil, progress: ProgressHandler? = nil
+  ) async throws(NetworkError) -> E.Output {
+    try await awaited(
+      upload(resuming: file, to: endpoint, by: method, retry: retry, keepingStateIn: directory)
+        .do(onNext: { event in event.progress.map { progress?($0) } })
+        .compactMap { $0.result }.asSingle())
+  }
+
+  /// Deletes an upload that was begun, at the server and here. An upload that is running in this process fails with
+  /// `cancelled`.
+  ///
+  /// It completes if there is no such upload, and if the server does not support deletion (405, 501). The file may be
+  /// gone. If the server does not respond, it fails and can be repeated. It fails with `busy` while another process
+  /// runs the upload.
+  public func cancelUpload(
+    of file: URL, to endpoint: some Endpoint, by method: UploadProtocol, keepingStateIn directory: URL? = nil
+  ) -> Completable {
+    Observable<Never>.deferred { [self] in
+      let calls = try UploadCalls(endpoint, file: file, size: 0, by: method, on: self)
+      return user(of: calls.request).asObservable().flatMap { [self] user -> Observable<Never> in
+        let place = UploadNoteFile.url(for: file, in: directory, key: key(of: calls.request, user))
+        UploadRegistry.shared[place.path]?.cancel()
+        let notes = Cell(try UploadNoteFile(place))
+        guard let note = try stored(notes.value) else {
+          notes.value.forget()
+          notes.value.letGo()
+          return .empty()
+        }
+        return response(to: calls.delete(note.url)).asObservable()
+          .flatMap { response -> Observable<Never> in
+            guard response.isSuccess || [404, 405, 410, 501].contains(response.status) else {
+              throw response.statusFailure(in: response.reading.envelope.value)
+            }
+            notes.value.forget()
+            // Before the completion, because the next upload uses the note immediately.
+            notes.value.letGo()
+            return .empty()
+          }
+          .do(onError: { _ in notes.value.letGo() }, onDispose: { notes.value.letGo() })
+      }
+    }
+    .mapError { [reading] in reading.report($0) }
+    .asCompletable()
+  }
+
+  /// Returns the note, and reports a damaged one.
+  private func stored(_ notes: UploadNoteFile) throws(NetworkError) -> UploadState.Note? {
+    switch try notes.read() {
+    case .none: return nil
+    case .note(let note): return note
+    case .damaged:
+      _ = reading.report(reading.error(.file, "the note \(notes.path) is damaged, so that the upload starts over"))
+      return nil
+    }
+  }
+
+  /// Emits the users that the interceptors know, when they have read their stores.
+  private func user(of request: Request) -> Single<String> {
+    let owners = backend.interceptors.compactMap { $0 as? AuthenticationInterceptor }.filter { $0.covers(request) }
+    return Observable.zip(owners.map { $0.owner.take(1) }).ifEmpty(default: []).take(1).map { [self] _ in
+      backend.interceptors[...].account(of: request) ?? ""
+    }
+    .asSingle()
+  }
+
+  /// The text that distinguishes the uploads of a file.
+  private func key(of request: Request, _ user: String) -> String {
+    "\(request.method) \(request.url.absoluteString.prefix { $0 != "?" && $0 != "#" })\n\(user)"
+  }
+
+  /// Returns the receiver that emits to `observer`.
+  private func receiver<Output: Sendable>(
+    _ calls: UploadCalls, _ size: Int64, _ observer: AnyObserver<TransferEvent<Output>>, _ isDelivered: Flag,
+    _ read: @escaping @Sendable (Response) throws -> Output
+  ) -> UploadRun.Receiver {
+    UploadRun.Receiver(
+      show: { observer.onNext(.progress(TransferProgress(sent: $0, toSend: size))) },
+      deliver: { [self] response in
+        var response = response
+        response.context[ResponseContext.self] = reading
+        if !calls.invalidated.isEmpty { invalidate(calls.invalidated) }
+        observer.onNext(.result(try read(try response.validated())))
+        return isDelivered.isRaised
+      },
+      end: { [self] error in
+        if error?.kind == .unknownOutcome, !calls.invalidated.isEmpty { invalidate(calls.invalidated) }
+        if let error { observer.onError(error) } else { observer.onCompleted() }
+      })
+  }
+}

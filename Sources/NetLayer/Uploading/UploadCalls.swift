@@ -1,0 +1,98 @@
+import PortableFoundation
+
+/// The requests of an upload.
+struct UploadCalls: Sendable {
+  private let method: UploadProtocol
+  private let creation: CallContent
+  /// The origin that may receive the fields of the endpoint and the backend.
+  private let origin: Origin
+  /// The request that creates the upload, before interceptors change it.
+  let request: Request
+  /// The tags of the data that the upload changes.
+  let invalidated: Set<CacheTag>
+
+  /// Creates the requests that upload `file` to `endpoint`.
+  ///
+  /// - Throws: `NetworkError` of kind `invalidRequest` or `encoding`, also for an endpoint with content.
+  init(_ endpoint: some Endpoint, file: URL, size: Int64, by method: UploadProtocol, on network: Network) throws {
+    var call = CallContent(endpoint)
+    guard let task = Self.empty(call.task) else {
+      throw network.reading.error(
+        .invalidRequest,
+        "an upload that resumes sends only the file, but \(call.method) \(call.path) has other content; put it into "
+          + "the query or the header fields")
+    }
+    invalidated = call.caching.invalidates
+    call.task = task
+    for field in method.creation(of: file.lastPathComponent, size: size) where call.headers[field.name] == nil {
+      call.headers[field.name] = field.value
+    }
+    Self.prepare(&call)
+    (self.method, creation) = (method, call)
+    var request = try network.builder.request(for: call, accept: endpoint.accept)
+    for interceptor in network.interceptors { interceptor.prepare(&request) }
+    self.request = request
+    origin = Origin(request.url)
+  }
+
+  /// Creates the upload with an empty body. Common parameters of the backend then go into the query.
+  var create: CallContent { creation }
+
+  /// Asks for the offset.
+  func ask(_ upload: URL) -> CallContent { call(.head, upload, method.plain) }
+
+  /// Deletes the upload.
+  func delete(_ upload: URL) -> CallContent { call(.delete, upload, method.plain) }
+
+  /// Appends bytes.
+  func append(
+    to upload: URL, from offset: Int64, isLast: Bool, _ body: Request.BodyStream?, timeouts: Request.Timeouts
+  ) -> CallContent {
+    var call = call(.patch, upload, method.append(from: offset, isLast: isLast))
+    call.task =
+      body.map { .stream($0, contentType: method.contentType) } ?? .data(Data(), contentType: method.contentType)
+    // The time that an upload takes depends on its size.
+    call.limits = CallContent.Limits(idle: creation.limits.map(\.idle) ?? timeouts.idle, total: nil)
+    call.timeout = nil
+    return call
+  }
+
+  private func call(_ verb: HTTPMethod, _ upload: URL, _ fields: HTTPHeaders) -> CallContent {
+    var call = CallContent(verb, upload)
+    (call.timeout, call.limits, call.priority) = (creation.timeout, creation.limits, creation.priority)
+    (call.httpVersion, call.context) = (creation.httpVersion, creation.context)
+    if Origin(upload) == origin {
+      let own = creation.headers.filter { !Self.isForCreation($0.name) }
+      call.headers = HTTPHeaders(own).merging(fields)
+    } else {
+      // The fields of the endpoint and the backend may be credentials, which must not be sent to another origin.
+      call.headers = fields
+      call.isForeign = true
+    }
+    Self.prepare(&call)
+    return call
+  }
+
+  private static func isForCreation(_ name: String) -> Bool {
+    let name = name.lowercased()
+    return name.hasPrefix("upload-") || ["content-type", "content-disposition", "content-language"].contains(name)
+  }
+
+  /// Keeps a cache or a shared request from responding to the call.
+  private static func prepare(_ call: inout CallContent) {
+    call.caching = CacheOptions(policy: .networkOnly)
+    call.context[IsPartOfUpload.self] = true
+  }
+
+  /// Returns the task without content; `nil` if it has any.
+  private static func empty(_ task: HTTPTask) -> HTTPTask? {
+    switch task.kind {
+    case .plain: .data(Data())
+    case .query(let query, let inner): empty(inner).map { .query(query, $0) }
+    default: nil
+    }
+  }
+}
+
+/// A marker of the requests of uploads.
+enum IsPartOfUpload: ContextKey { static let defaultValue = false }

@@ -1,0 +1,344 @@
+import PortableFoundation
+import Streams
+
+/// An upload from a subscription to its end. It carries out the actions of its `UploadState`.
+final class UploadRun: Disposable {
+  /// The receiver of the events. They never overlap.
+  struct Receiver: Sendable {
+    let show: @Sendable (Int64) -> Void
+    /// Reads the response, and emits the result. Returns whether the subscriber has received it.
+    let deliver: @Sendable (Response) throws -> Bool
+    let end: @Sendable (NetworkError?) -> Void
+  }
+
+  private struct Core {
+    var state: UploadState
+    let notes: UploadNoteFile
+    /// The number of the request or pause in flight; others are over.
+    var number = 0
+    var last: Result<Response, NetworkError>?
+    /// The error of the note's file.
+    var failure: NetworkError?
+    /// Whether the result is being delivered, and the note still needed.
+    var isFinishing = false
+    var isOver = false
+  }
+
+  private let network: Network
+  /// The same network, whose handlers do not receive the errors of attempts that others follow.
+  private let quiet: Network
+  private let method: UploadProtocol
+  private let calls: UploadCalls
+  private let owner: Owner
+  private let file: UploadFile
+  private let policy: RetryPolicy
+  private let receiver: Receiver
+  private let path: String
+  /// Guards the state and the note's file, which the drain and the queue that reads the file access. File system calls
+  /// run under the lock, because they belong to one upload.
+  private let core: Locked<Core>
+  /// Serializes the events. The subscriber's code runs inside; events that it causes follow afterwards.
+  private let drain = Drain()
+  private let current = SerialDisposable()
+
+  /// The number of bytes that are read at a time.
+  private static let chunkSize: Int64 = 64 << 10
+  /// The longest pause that a server may request.
+  private static let maxPause = Duration.seconds(60)
+  /// The maximum number of bytes of a request whose body is first copied to a temporary file.
+  private static let maxSpool: Int64 = 16 << 20
+
+  init(
+    _ network: Network, _ method: UploadProtocol, _ calls: UploadCalls, _ file: UploadFile,
+    _ notes: sending UploadNoteFile,
+    _ policy: RetryPolicy, _ receiver: Receiver
+  ) {
+    owner = Owner(of: calls.request, in: network)
+    self.network = network
+    quiet = network.with {
+      ($0.onError, $0.mapError) = (nil, nil)
+      $0.timeouts.call = nil
+    }
+    (self.method, self.calls, self.file, self.policy, self.receiver) = (method, calls, file, policy, receiver)
+    path = notes.path
+    let state = UploadState(
+      method, file: file.version, attempts: max(1, policy.attempts),
+      limit: network.transport is any SpoolingTransport ? Self.maxSpool : .max)
+    core = Locked(Core(state: state, notes: notes))
+  }
+
+  /// Starts, or continues where the note says.
+  func start(_ note: UploadState.Note?) {
+    UploadRegistry.shared.insert(self, path)
+    post(.start(note), 0)
+  }
+
+  /// Pauses the upload, and releases the note for another subscription.
+  func dispose() { _ = halt() }
+
+  /// Ends the upload with an error of kind `cancelled`, and releases the note.
+  func cancel() {
+    guard halt() else { return }
+    let error = network.reading.error(.cancelled, "cancelUpload has ended the upload of \(file.url.path)")
+    drain.run { [self] in receiver.end(error) }
+  }
+
+  private func halt() -> Bool {
+    let wasRunning = core.withLock { core in
+      core.number += 1
+      if !core.isFinishing { core.notes.letGo() }
+      return !exchange(&core.isOver, with: true) && !core.isFinishing
+    }
+    current.dispose()
+    return wasRunning
+  }
+
+  // MARK: Events
+
+  private func post(_ event: UploadState.Event, _ number: Int, _ result: Result<Response, NetworkError>? = nil) {
+    drain.run { [self] in
+      perform(
+        core.withLock { core in
+          guard core.number == number else { return [] }
+          if let result { core.last = result }
+          return Self.advance(&core, event)
+        })
+    }
+  }
+
+  /// Changes the state, carries out the actions on the note, and returns all other actions.
+  private static func advance(_ core: inout Core, _ event: UploadState.Event) -> [UploadState.Action] {
+    var rest: [UploadState.Action] = []
+    for action in core.state.handle(event) {
+      switch action {
+      case .save(let note):
+        do throws(NetworkError) {
+          try core.notes.save(note)
+        } catch {
+          core.failure = error
+          let others = advance(&core, .unsaved)
+          if !others.isEmpty { return rest + others }
+        }
+      case .forget: core.notes.forget()
+      default: rest.append(action)
+      }
+    }
+    return rest
+  }
+
+  // MARK: Inside the drain
+
+  private func perform(_ actions: [UploadState.Action]) {
+    for action in actions {
+      switch action {
+      case .save, .forget, .release: break
+      case .create: if let number = nextNumber() { send(calls.create, number) }
+      case .ask: if let url = upload, let number = nextNumber() { send(calls.ask(url), number) }
+      case .send(let from, let count): append(from, count)
+      case .stop: _ = nextNumber()
+      case .terminate(let url):
+        // Nobody waits for the response: the server deletes old uploads anyway.
+        _ = quiet.response(to: calls.delete(url)).asObservable().subscribe(onError: { _ in })
+      case .pause(let failures): pause(failures)
+      case .show(let offset): receiver.show(offset)
+      case .finish: finish()
+      case .fail(let failure): fail(error(of: failure))
+      }
+    }
+  }
+
+  private var upload: URL? { core.withLock { $0.state.note?.url } }
+
+  /// Ends the request or pause in flight, and returns the number of the next one; `nil` after a disposal, which the
+  /// subscriber may cause while it receives an event.
+  private func nextNumber() -> Int? {
+    let number = core.withLock { core -> Int? in
+      core.number += 1
+      return core.isOver ? nil : core.number
+    }
+    current.disposable = Disposables.create()
+    return number
+  }
+
+  private func send(_ call: CallContent, _ number: Int, showsProgressFrom offset: Int64? = nil) {
+    guard !Owner(of: calls.request, in: network).differs(from: owner) else {
+      let error = network.reading.error(
+        .authentication, "another user has signed in during the upload of \(file.url.path)")
+      return post(.refused, number, .failure(error))
+    }
+    let progress = offset.map { offset -> ProgressHandler in
+      { [self] progress in drain.run { [self] in show(offset + progress.sent, number) } }
+    }
+    current.disposable = quiet.response(to: call, accept: calls.request.headers["Accept"], progress: progress)
+      .subscribe(
+        onSuccess: { [self] response in post(.reply(method.reply(response)), number, .success(response)) },
+        onError: { [self] error in
+          let error = NetworkError.wrapping(error)
+          post(error.kind.isTransient ? .lost : .refused, number, .failure(error))
+        })
+  }
+
+  private func show(_ offset: Int64, _ number: Int) {
+    if core.withLock({ $0.number == number }) { receiver.show(offset) }
+  }
+
+  private func append(_ from: Int64, _ count: Int64) {
+    guard let url = upload, let number = nextNumber() else { return }
+    let (isLast, timeouts) = (from + count == file.version.size, network.backend.timeouts)
+    guard count > 0 else {
+      guard mayRelease(number) else { return }
+      return send(calls.append(to: url, from: from, isLast: isLast, nil, timeouts: timeouts), number)
+    }
+    let body = Request.BodyStream(count: count) { [self] in
+      let place = Cell(from)
+      return { [self] in try chunk(place, until: from + count, number) }
+    }
+    send(calls.append(to: url, from: from, isLast: isLast, body, timeouts: timeouts), number, showsProgressFrom: from)
+  }
+
+  private func pause(_ failures: Int) {
+    guard let number = nextNumber() else { return }
+    let last = core.withLock { $0.last }
+    let error = lastError ?? network.reading.error(.connection, "no response")
+    guard var pause = policy.delay(after: error, attempt: failures) else { return post(.refused, number) }
+    let clock = policy.scheduler ?? network.backend.clock
+    if case .success(let response) = last, let requested = RetryAfter(response.headers, now: clock.now)?.pause {
+      pause = max(pause, min(requested, Self.maxPause))
+    }
+    current.disposable = Observable<Int>.timer(pause, scheduler: clock)
+      .subscribe(onNext: { [self] _ in post(.resumed, number) })
+  }
+
+  /// Delivers the result before the note is removed: a process that is killed in between delivers it again.
+  private func finish() {
+    let last = core.withLock { core in
+      core.isFinishing = !core.isOver
+      return core.isFinishing ? core.last : nil
+    }
+    guard case .success(let response) = last else { return }
+    var (isDelivered, failure) = (true, NetworkError?.none)
+    do { isDelivered = try receiver.deliver(response) } catch { failure = .wrapping(error) }
+    close(forgetting: isDelivered)
+    receiver.end(failure)
+  }
+
+  private func fail(_ error: NetworkError) {
+    // Before the subscriber receives the error, because a new subscription uses the note immediately.
+    close(forgetting: false)
+    receiver.end(error)
+  }
+
+  private func close(forgetting: Bool) {
+    core.withLock { core in
+      // A disposal has released the note, which may belong to another subscription now.
+      guard !core.isOver || core.isFinishing else { return }
+      if forgetting { core.notes.forget() }
+      core.notes.letGo()
+      core.isOver = true
+    }
+    UploadRegistry.shared.remove(self, path)
+  }
+
+  // MARK: The queue that reads the file
+
+  /// Returns the next bytes of a request. The last ones of the file are returned after the note says so.
+  private func chunk(_ place: Cell<Int64>, until end: Int64, _ number: Int) throws -> Data? {
+    let offset = place.value
+    guard offset < end else { return nil }
+    let count = min(Self.chunkSize, end - offset)
+    let bytes = file.bytes(from: offset, count: Int(count))
+    place.value = offset + count
+    // Checked after reading, so that the bytes belong to this version.
+    guard let bytes, file.isUnchanged else {
+      post(.changed, number)
+      throw Self.changed(file.url)
+    }
+    if offset + count == file.version.size, !mayRelease(number) { throw Self.changed(file.url) }
+    return bytes
+  }
+
+  /// Returns whether the last byte may leave, after the note says so.
+  private func mayRelease(_ number: Int) -> Bool {
+    let event = file.isUnchanged ? UploadState.Event.lastChunk : .changed
+    let actions = core.withLock { core in core.number == number ? Self.advance(&core, event) : [] }
+    if actions == [.release] { return true }
+    if !actions.isEmpty { drain.run { [self] in perform(actions) } }
+    return false
+  }
+
+  private static func changed(_ file: URL) -> NetworkError {
+    NetworkError(kind: .file, reason: "the file \(file.path) has changed during the upload; upload it again")
+  }
+
+  // MARK: Errors
+
+  /// The error of the last request, or of its response.
+  private var lastError: NetworkError? {
+    switch core.withLock({ $0.last }) {
+    case .failure(let error): return error.unreported
+    case .success(var response):
+      response.context[ResponseContext.self] = network.reading
+      return response.statusFailure(in: network.backend.envelope)
+    case nil: return nil
+    }
+  }
+
+  private func error(of failure: UploadState.Failure) -> NetworkError {
+    let (last, noteFailure) = core.withLock { ($0.last, $0.failure) }
+    let (size, place) = (file.version.size, "\(calls.request.method) \(calls.request.url.hostAndPort)")
+    func error(_ kind: NetworkError.Kind, _ reason: String, underlying: NetworkError? = nil) -> NetworkError {
+      let response: Response? = if case .success(let response) = last { response } else { nil }
+      var error = network.reading.error(kind, reason, response: response, underlying: underlying)
+      error.request = error.request ?? calls.request
+      return error
+    }
+    switch failure {
+    case .response: return lastError ?? error(.other, "the upload has ended without a response")
+    case .notSupported:
+      return error(
+        .parse,
+        "\(place) responded without the Location of an upload, so it does not support \(method.name); check the "
+          + "URL and the protocol")
+    case .refusedLocation(let reason): return error(.redirect, "\(place) created an upload that is not used: \(reason)")
+    case .offset(let offset):
+      return error(.parse, "the server states that it has \(offset) bytes of an upload of \(size) bytes")
+    case .exhausted:
+      return error(
+        .connection,
+        "\(max(1, policy.attempts)) attempts to upload \(file.url.path) made no progress; subscribe again to "
+          + "continue", underlying: lastError)
+    case .unknownOutcome:
+      return error(
+        .unknownOutcome,
+        "the server no longer knows the upload of \(file.url.path), whose last bytes were sent; check "
+          + "whether it has the file, then call cancelUpload to upload it again")
+    case .tooLarge(let limit):
+      return error(.tooLarge, "\(file.url.path) has \(size) bytes, but the server accepts at most \(limit)")
+    case .changedFile: return Self.changed(file.url)
+    case .note: return noteFailure ?? error(.file, "the note \(path) can't be written")
+    }
+  }
+}
+
+/// The uploads of this process that are running, by the path of their note.
+final class UploadRegistry: Sendable {
+  static let shared = UploadRegistry()
+
+  private struct Weak { weak var run: UploadRun? }
+
+  /// Guards the table; uploads are called outside the lock.
+  private let runs = Locked<[String: Weak]>([:])
+
+  func insert(_ run: UploadRun, _ path: String) {
+    runs.withLock { runs in
+      runs = runs.filter { $0.value.run != nil }
+      runs[path] = Weak(run: run)
+    }
+  }
+
+  func remove(_ run: UploadRun, _ path: String) {
+    runs.withLock { if $0[path]?.run === run { $0[path] = nil } }
+  }
+
+  subscript(path: String) -> UploadRun? { runs.withLock { $0[path]?.run } }
+}
