@@ -46,6 +46,10 @@ extension NetworkError {
     public static let sequence = Kind(.sequence)
     /// A WebSocket was closed with a code other than 1000; the error's `code` is the close code (RFC 6455 §7.4).
     public static let closed = Kind(.closed)
+    /// A file or directory is in use: another subscription or another process works with it. Nothing was sent.
+    public static let busy = Kind(.busy)
+    /// The request may have been processed, but the server no longer knows: it has to be checked before it is sent again.
+    public static let unknownOutcome = Kind(.unknownOutcome)
     /// An error of another library, which is in `underlying`.
     public static let other = Kind(.other)
   }
@@ -55,7 +59,8 @@ extension NetworkError {
 extension NetworkError.Kind {
   enum Known: String, CaseIterable {
     case connection, unknownHost, timeout, cancelled, tls, redirect, invalidRequest, encoding, authentication, status
-    case business, parse, tooLarge, file, notCached, sequence, closed, other
+    case business, parse, tooLarge, file, notCached, sequence, closed, busy, unknownOutcome
+    case other
   }
 
   /// The known kind; `other` for custom kinds.
@@ -67,8 +72,7 @@ extension NetworkError.Kind {
     switch known {
     case .connection, .unknownHost, .timeout: true
     case .cancelled, .tls, .redirect, .invalidRequest, .encoding, .authentication, .status, .business, .parse,
-      .tooLarge,
-      .file, .notCached, .sequence, .closed, .other:
+      .tooLarge, .file, .notCached, .sequence, .closed, .busy, .unknownOutcome, .other:
       false
     }
   }
@@ -78,7 +82,7 @@ extension NetworkError.Kind {
     switch known {
     case .connection, .unknownHost, .timeout, .tls, .redirect: true
     case .cancelled, .invalidRequest, .encoding, .authentication, .status, .business, .parse, .tooLarge, .file,
-      .notCached, .sequence, .closed, .other:
+      .notCached, .sequence, .closed, .busy, .unknownOutcome, .other:
       false
     }
   }
@@ -88,7 +92,7 @@ extension NetworkError.Kind {
     switch known {
     case .status, .business: false
     case .connection, .unknownHost, .timeout, .cancelled, .tls, .redirect, .invalidRequest, .encoding, .authentication,
-      .parse, .tooLarge, .file, .notCached, .sequence, .closed, .other:
+      .parse, .tooLarge, .file, .notCached, .sequence, .closed, .busy, .unknownOutcome, .other:
       true
     }
   }
@@ -100,8 +104,7 @@ extension NetworkError.Kind {
     case .parse: -1213
     case .encoding, .invalidRequest: -1214
     case .connection, .unknownHost, .timeout, .cancelled, .tls, .redirect, .authentication, .status, .business,
-      .tooLarge,
-      .file, .notCached, .sequence, .closed, .other:
+      .tooLarge, .file, .notCached, .sequence, .closed, .busy, .unknownOutcome, .other:
       -1212
     }
   }
@@ -118,6 +121,8 @@ extension NetworkError.Kind {
     case .parse, .tooLarge: messages.parse
     case .file: messages.file
     case .notCached: messages.notCached
+    case .busy: messages.busy
+    case .unknownOutcome: messages.unknownOutcome
     case .business: messages.badRequest
     case .redirect, .closed: messages.server
     case .sequence, .other: messages.other

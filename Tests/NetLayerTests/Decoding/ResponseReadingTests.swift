@@ -48,6 +48,18 @@ final class ResponseReadingTests: XCTestCase {
     }
   }
 
+  func test_busyAndUnknownOutcome_haveTheirOwnMessages_andAreNotTransient() {
+    for messages in [NetworkError.Messages.english, .chinese] {
+      XCTAssertEqual(messages.text(for: .busy), messages.busy)
+      XCTAssertEqual(messages.text(for: .unknownOutcome), messages.unknownOutcome)
+    }
+    for kind in [NetworkError.Kind.busy, .unknownOutcome] {
+      XCTAssertFalse(kind.isTransient, "a retry would find the same")
+      XCTAssertFalse(kind.isOutage)
+      XCTAssertEqual(NetworkError(kind: kind, reason: "").code, -1212)
+    }
+  }
+
   func test_errorStatus_keepsTheServersMessageFromTheEnvelope() throws {
     let body = Data(#"{"code":500,"message":"database is down"}"#.utf8)
     let error = try failure { try response(body, status: 503).validated() }
