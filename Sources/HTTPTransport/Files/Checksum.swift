@@ -15,9 +15,12 @@ package enum Checksum {
   }()
 
   /// Returns the checksum of `bytes`.
-  package static func crc32(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+  package static func crc32(_ bytes: UnsafeRawBufferPointer) -> UInt32 { crc32(bytes, after: 0) }
+
+  /// Returns the checksum of the bytes with the checksum `start` and `bytes` behind them.
+  static func crc32(_ bytes: UnsafeRawBufferPointer, after start: UInt32) -> UInt32 {
     tables.withUnsafeBufferPointer { tables in
-      var sum = ~UInt32(0)
+      var sum = ~start
       var place = 0
       while place + 8 <= bytes.count {
         let low = sum ^ UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
