@@ -92,7 +92,7 @@ final class DurableRecordTests: XCTestCase {
     var found = try XCTUnwrap(DurableRecord(record.bytes))
     found.set("key", nil)
     found.set("count", 8)
-    found.set("missing", JSON([:])["no"])
+    found.set("missing", ([:] as JSON)["no"])
     let again = try XCTUnwrap(DurableRecord(found.bytes))
     XCTAssertEqual(again.head.description, #"{"later":{"deep":[1,2.5,"🍵"]},"count":8}"#)
     XCTAssertEqual(again.body, Data("body".utf8))
