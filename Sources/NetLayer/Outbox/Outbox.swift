@@ -162,7 +162,7 @@ public final class Outbox: Sendable {
     guard request.headers["Authorization"] == nil else {
       throw NetworkError(
         kind: .invalidRequest,
-        reason: "an outbox does not store credentials: remove the field Authorization, and use an AuthenticationInterceptor",
+        reason: "an outbox stores no credentials; use an AuthenticationInterceptor instead of the call's own Authorization",
         request: request)
     }
     for interceptor in network.interceptors { interceptor.prepare(&request) }

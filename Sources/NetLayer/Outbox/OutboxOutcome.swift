@@ -9,7 +9,8 @@ extension OutboxState.Outcome {
   ///   - now: The time to which a `Retry-After` refers.
   init(_ result: Result<Response, NetworkError>, rejectedBy accounts: [AuthenticationInterceptor], now: Date) {
     let response = (try? result.get()) ?? result.failure?.response
-    if let response, accounts.contains(where: { $0.rejects(response) }) {
+    // An error of a refresh has the response that caused it.
+    if let response, result.failure?.kind != .authentication, accounts.contains(where: { $0.rejects(response) }) {
       self = .unauthenticated
     } else if let error = result.failure {
       self.init(error, now)

@@ -275,11 +275,14 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     }
   }
 
+  /// Whether other processes or the system may change the directory without a signal.
+  private var looksAgain: Bool { !unreadable.isEmpty || (isElsewhere && state.isDue) }
+
   /// Runs one timer, until the next pause ends.
   private func keepTime() {
     var deadline = state.deadline
-    if !unreadable.isEmpty {
-      // A device that is unlocked sends no signal.
+    if looksAgain {
+      // Neither a device that is unlocked nor a process that ends sends a signal.
       deadline = min(deadline ?? .seconds(Int64.max / 2), timer?.deadline ?? clock.uptime + .seconds(60))
     }
     guard deadline != timer?.deadline else { return }
@@ -292,7 +295,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
         self?.drain.run { [weak self] in
           guard let self, timer?.item === item else { return }
           timer = nil
-          if unreadable.isEmpty { handle(.wake) } else { look() }
+          if looksAgain { look() } else { handle(.wake) }
         }
       })
   }

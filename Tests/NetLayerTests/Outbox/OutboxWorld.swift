@@ -71,7 +71,7 @@ struct OutboxWorld {
   var failure: String?
   var counts = (sends: 0, kills: 0, cuts: 0, starts: 0)
   let log = Notes()
-  let logLength = 400
+  let logLength = 60
   let isTraced: Bool
 
   init(seed: UInt64, isTraced: Bool = false) {
