@@ -120,9 +120,11 @@ struct OutboxState {
       replace(with: listed)
     case .disown: isOwner = false
     case .add(let added):
-      for item in added where items[item.name] == nil { items[item.name] = item }
-      // A directory lists in no order.
-      order = items.keys.sorted()
+      let new = added.filter { items[$0.name] == nil }
+      for item in new { items[item.name] = item }
+      // A directory lists in no order. All are known before the first one starts.
+      order += new.map(\.name)
+      if new.contains(where: { $0.name != order.last }) { order.sort() }
     case .end(let name, let outcome): end(name, outcome, now, &actions)
     case .reported(let name): settle(name, &actions)
     case .online(let isOnline):
