@@ -37,8 +37,7 @@ struct Stops: Sendable {
       stop("model", model), stop("pages", pages), stop("bool", bool), stop("business error", businessError),
       stop("network error", networkError), stop("zip", zipped), stop("merge", merged), stop("chain", chained),
       stop("endpoint", endpoint), stop("second backend", secondBackend), stop("live", LiveStop(network: forge).lines),
-      stop("cancel", cancelled),
-      .just("done"),
+      stop("outbox", OutboxStop(network: forge).lines), stop("cancel", cancelled), .just("done"),
     ]
   }
 

@@ -4,7 +4,7 @@ extension Outbox {
   /// A stored write.
   public struct Entry: Sendable, Identifiable, Hashable {
     private let content: OutboxEntry
-    /// What the entry waits for.
+    /// The event that the entry waits for.
     public let state: State
 
     init(_ content: OutboxEntry, _ state: State) { (self.content, self.state) = (content, state) }
@@ -40,7 +40,7 @@ extension Outbox {
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
   }
 
-  /// What an entry waits for.
+  /// The next event that an entry waits for.
   public enum State: Sendable, Hashable {
     /// Its turn: ``Outbox/start()``, or a free one of ``Outbox/Limits/concurrency``.
     case queued

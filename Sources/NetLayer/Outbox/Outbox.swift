@@ -10,7 +10,7 @@ import Streams
 /// try outbox.send(AddNote(id: UUID(), text: "tea"), after: "notes")
 /// ```
 /// An entry is on disk when ``send(_:after:)`` returns. Each attempt sends the same method, path, fields and body with
-/// the same `Idempotency-Key`, by which the server detects a repetition. The base URL, the backend's fields, the token and
+/// the same `Idempotency-Key`, by which the server detects a second request. The base URL, the backend's fields, the token and
 /// the signature are those of the attempt.
 ///
 /// | result | effect |
@@ -101,9 +101,9 @@ public final class Outbox: Sendable {
   ///   - endpoint: The write. If it is `Encodable`, ``results(of:)`` returns it with its result.
   ///   - key: The key of the entries that are sent in order; `nil` for an entry that waits for no other.
   /// - Returns: The identity of the entry, which is its `Idempotency-Key`, too.
-  /// - Throws: `NetworkError`; nothing is stored then. The kind is `encoding` for a file, a stream or a download, `file`
-  ///   for a full or read-only disk, `tooLarge` beyond the limits, `authentication` if a token is required and its user
-  ///   is unknown, or else `invalidRequest`.
+  /// - Throws: `NetworkError`; nothing is stored then. The kind is `encoding` for a file, a stream or a download, and
+  ///   `file` for a full or read-only disk. It is `tooLarge` beyond the limits, `authentication` if the user of the
+  ///   token is unknown, and `invalidRequest` for other calls that can't be sent.
   @discardableResult
   public func send<E: Endpoint>(_ endpoint: E, after key: String? = nil) throws(NetworkError) -> UUID {
     let call: FrozenCall
@@ -162,16 +162,20 @@ public final class Outbox: Sendable {
     guard request.headers["Authorization"] == nil else {
       throw NetworkError(
         kind: .invalidRequest,
-        reason: "an outbox stores no credentials; use an AuthenticationInterceptor instead of the call's own Authorization",
+        reason:
+          "an outbox stores no credentials; use an AuthenticationInterceptor instead of the call's own Authorization",
         request: request)
     }
     for interceptor in network.interceptors { interceptor.prepare(&request) }
-    let covering = network.interceptors.lazy.compactMap { $0 as? AuthenticationInterceptor }.first { $0.covers(request) }
+    let covering = network.interceptors.lazy.compactMap { $0 as? AuthenticationInterceptor }.first {
+      $0.covers(request)
+    }
     guard let covering else { return nil }
     guard let account = covering.identity.account else {
       throw NetworkError(
         kind: .authentication,
-        reason: "an outbox can't store a request whose user is unknown: sign in with a Token that has an account, and await "
+        reason:
+          "an outbox can't store a request whose user is unknown: sign in with a Token that has an account, and await "
           + "AuthenticationInterceptor.token before the first send",
         request: request)
     }

@@ -56,11 +56,13 @@ final class OutboxDirectory: Sendable {
   /// Writes a new entry, which is on disk when this function returns.
   func write(_ entry: OutboxEntry, as name: OutboxName) throws { try directory.write(entry.bytes, as: name.text) }
 
-  /// Removes an entry. After a power cut it may be back, and is sent again with its key, unless `isFinal`.
-  func remove(_ file: File, isFinal: Bool = false) throws {
+  /// Removes an entry. It remains removed after a power cut.
+  func remove(_ file: File) throws {
     directory.remove(file.text)
-    if isFinal { try directory.sync() }
+    try directory.sync()
   }
+
+  func contains(_ file: File) -> Bool { faccessat(directory.descriptor, file.text, F_OK, AT_SYMLINK_NOFOLLOW) == 0 }
 
   /// Renames an entry to another state. Its content remains, so this also succeeds on a full disk.
   func rename(_ file: File, _ hold: OutboxState.Hold?) throws -> File {

@@ -1,6 +1,6 @@
 import PortableFoundation
 
-/// The name of an entry's file: 16 hexadecimal digits and a UUID. The number gives the order, the UUID the identity.
+/// The name of an entry's file: 16 hexadecimal digits and a UUID. The number is the order, the UUID the identity.
 /// Two processes may take one number, so names are compared as a whole.
 struct OutboxName: Hashable, Comparable, Sendable {
   let text: String

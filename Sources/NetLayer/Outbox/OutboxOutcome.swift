@@ -35,7 +35,7 @@ extension OutboxState.Outcome {
         self = .failed(error, after: error.response.flatMap { RetryAfter($0.headers, now: now)?.pause })
       }
     case .business: self = .rejected(status: error.response?.status)
-    // Never sent, and a repetition is the same.
+    // Never sent, and the next attempt would fail, too.
     case .invalidRequest, .encoding: self = .rejected(status: nil)
     case .connection, .unknownHost, .timeout, .tls: self = .unreachable(error)
     case .authentication:

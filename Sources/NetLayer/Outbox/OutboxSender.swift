@@ -70,6 +70,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
       signals.dispose()
       timer.take()?.item.dispose()
       for work in running.values { work.dispose() }
+      watchers = []
       if state.isOwner { directory.unlock() }
     }
   }
@@ -77,7 +78,12 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   /// Adds an entry of this process, and those of others among `files`.
   func add(_ entry: OutboxEntry, _ file: OutboxDirectory.File, _ files: [OutboxDirectory.File]) {
     drain.run { [self] in
-      entries[file.name] = (entry, file)
+      if entries[file.name] == nil, directory.contains(file) {
+        entries[file.name] = (entry, file)
+      } else {
+        // Found in the directory meanwhile, and counted there; it may even be sent already.
+        usage.withLock { $0 -= entry.size }
+      }
       handle(.add(read(files + [file])))
     }
   }
@@ -87,7 +93,9 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     drain.run { [self] in
       defer { directory.unlock() }
       // Another process may have sent or parked it.
-      if !state.isOwner, let listed = listed() { perform(state.handle(.list(listed, isOwner: false), at: clock.uptime)) }
+      if !state.isOwner, let listed = listed() {
+        perform(state.handle(.list(listed, isOwner: false), at: clock.uptime))
+      }
       if let name = entries.keys.first(where: { $0.id == id }) { handle(event(name)) }
     }
   }
@@ -201,7 +209,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
         drain.run { [self] in handle(.end(name, .unreachable(cancelled))) }
       case .report(let name): deliver(name)
       case .remove(let name):
-        if let file = entries[name]?.file { change("removed") { try directory.remove(file, isFinal: true) } }
+        if let file = entries[name]?.file { change("removed") { try directory.remove(file) } }
         forget(name)
       case .park(let name, let status): rename(name, .parked(status: status))
       case .unpark(let name): rename(name, nil)

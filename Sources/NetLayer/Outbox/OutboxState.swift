@@ -3,7 +3,7 @@ import Streams
 
 /// The rules of an outbox: which entry is sent when, what parks, and what waits. It has no clock and does no I/O.
 struct OutboxState {
-  /// What an entry waits for, apart from its turn.
+  /// A reason why an entry is not sent when its turn comes.
   enum Hold: Hashable, Sendable {
     /// The server has rejected it, or the attempts are used up.
     case parked(status: Int?)
@@ -136,7 +136,8 @@ struct OutboxState {
       changes += 1
       absent[account] = nil
     case .retry(let name):
-      guard flights[name] == nil, let item = items[name], item.hold != .newerVersion, item.hold != .unreadable
+      guard flights[name] == nil,
+        let item = items[name], item.hold != .newerVersion, item.hold != .unreadable
       else { break }
       if item.hold != nil { actions.append(.unpark(name)) }
       items[name]?.hold = nil
@@ -164,7 +165,7 @@ struct OutboxState {
     }
     for name in flights.keys { new[name] = items[name] }
     items = new
-    order = new.keys.sorted()
+    order = items.keys.sorted()
     waiting = waiting.filter { new[$0]?.hold == nil && new[$0] != nil }
   }
 
@@ -283,12 +284,16 @@ struct OutboxState {
 
   private func keyless(after name: OutboxName, atMost limit: Int) -> [OutboxName] {
     guard limit > 0 else { return [] }
-    return Array(order.lazy.filter { $0 > name && items[$0]?.key == nil }
-      .filter { items[$0].map(isReady) ?? false }.prefix(limit))
+    return Array(
+      order.lazy.filter { $0 > name && items[$0]?.key == nil }
+        .filter { items[$0].map(isReady) ?? false }.prefix(limit))
   }
 
   private func isReady(_ item: Item) -> Bool {
-    item.hold == nil && item.notBefore == nil && flights[item.name] == nil && absent[item.account] == nil
+    item.hold == nil
+      && item.notBefore == nil
+      && flights[item.name] == nil
+      && absent[item.account] == nil
   }
 
   /// Returns the entries in order, with what each waits for. Those whose files can't be read are missing.

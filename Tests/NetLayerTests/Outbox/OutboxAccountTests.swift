@@ -9,7 +9,8 @@ import XCTest
 final class OutboxAccountTests: XCTestCase {
   /// A fixture whose network signs in; `refresh` returns the next token, or fails.
   private func fixture(
-    _ token: Token?, refresh: @escaping @Sendable (Token?) throws -> Token = { _ in
+    _ token: Token?,
+    refresh: @escaping @Sendable (Token?) throws -> Token = { _ in
       throw NetworkError(kind: .status, reason: "the refresh token has expired")
     }
   ) throws -> (OutboxFixture, AuthenticationInterceptor) {

@@ -70,7 +70,7 @@ final class NoteServer: Sendable {
   var fields: [[String: String]] { state.value.fields }
   /// Scripts the next replies; without one, a write is applied and its body returned.
   func script(_ replies: Reply...) { state.update { $0.replies += replies } }
-  /// Sets the tokens that are answered with 401.
+  /// Sets the tokens for which the server responds with 401.
   func reject(_ tokens: String...) { state.update { $0.rejected = Set(tokens.map { "Bearer \($0)" }) } }
 
   private static func respond(to request: TestServer.Request, _ state: inout State) -> TestServer.Response {
@@ -193,7 +193,8 @@ final class OutboxFixture {
 
   /// The names of the entries' files.
   var files: [String] {
-    ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).filter { $0 != "netlayer-outbox" }.sorted()
+    ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).filter { $0 != "netlayer-outbox" }
+      .sorted()
   }
 
   func file(_ name: String) -> URL { folder.appending(path: name) }

@@ -53,7 +53,8 @@ final class OutboxKillTests: XCTestCase {
     })
     outbox.start()
     _ = outbox.pending.subscribe(onNext: { remaining.value = $0.count })
-    XCTAssert(holds(within: 60) { remaining.value == 0 && Self.names(directory).isEmpty }, "\(remaining.value) are left")
+    XCTAssert(
+      holds(within: 60) { remaining.value == 0 && Self.names(directory).isEmpty }, "\(remaining.value) are left")
     let applied = server.applied
     XCTAssertEqual(acknowledged.subtracting(applied), [], "lost")
     XCTAssertEqual(applied.count, Set(applied).count, "applied twice")
@@ -121,11 +122,13 @@ final class OutboxKillTests: XCTestCase {
       try process.run()
     }
 
-    /// Waits until so many writes are acknowledged or answered.
+    /// Waits for so many lines, of acknowledged writes and of results.
     func waitForLines(_ count: Int) {
       while text.count(where: { $0 == UInt8(ascii: "\n") }) < count {
         let more = pipe.fileHandleForReading.availableData
-        guard !more.isEmpty else { return XCTFail("the child ended by itself: \(String(decoding: text, as: UTF8.self))") }
+        guard !more.isEmpty else {
+          return XCTFail("the child ended by itself: \(String(decoding: text, as: UTF8.self))")
+        }
         text += more
       }
     }

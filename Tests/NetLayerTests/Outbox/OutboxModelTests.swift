@@ -26,10 +26,12 @@ final class OutboxModelTests: XCTestCase {
       }
       let counts = world.counts
       totals = (
-        totals.sends + counts.sends, totals.kills + counts.kills, totals.cuts + counts.cuts, totals.starts + counts.starts
+        totals.sends + counts.sends, totals.kills + counts.kills, totals.cuts + counts.cuts,
+        totals.starts + counts.starts
       )
     }
-    print("\(count) schedules: \(totals.sends) sends, \(totals.kills) kills, \(totals.cuts) cuts, \(totals.starts) starts")
+    print(
+      "\(count) schedules: \(totals.sends) sends, \(totals.kills) kills, \(totals.cuts) cuts, \(totals.starts) starts")
     XCTAssertGreaterThan(totals.starts, 10 * count)
   }
 }

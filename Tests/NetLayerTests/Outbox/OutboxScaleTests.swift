@@ -52,7 +52,8 @@ final class OutboxScaleTests: XCTestCase {
     outbox.start()
     fixture.waits {
       fixture.pass(.milliseconds(1))
-      return fixture.server.seen.count >= 200 && fixture.entries.allSatisfy { $0.state != .sending && $0.state != .queued }
+      return fixture.server.seen.count >= 200
+        && fixture.entries.allSatisfy { $0.state != .sending && $0.state != .queued }
     }
     XCTAssertEqual(timers.live, 1)
     fixture.waits {
@@ -93,10 +94,12 @@ final class OutboxScaleTests: XCTestCase {
     let sent = Box(false)
     // Events that a subscriber causes are handled together.
     _ = outbox.pending.subscribe(onNext: { [weak outbox] entries in
-      guard entries.isEmpty, !sent.update({ done in
-        defer { done = true }
-        return done
-      }) else { return }
+      guard entries.isEmpty,
+        !sent.update({ done in
+          defer { done = true }
+          return done
+        })
+      else { return }
       for number in 0..<50 { _ = try? outbox?.send(AddNote(text: "\(number)")) }
     })
     XCTAssertEqual(fixture.entries.count, 50)

@@ -323,7 +323,8 @@ final class OutboxStorageTests: XCTestCase {
       body: Data(body("tea").utf8), invalidates: ["notes"])
     let id = UUID()
     let entry = OutboxEntry(
-      id, call, account: "a", key: "k", createdAt: Date(timeIntervalSince1970: 1.5), type: "T", value: Data(#"{"a":1}"#.utf8))
+      id, call, account: "a", key: "k", createdAt: Date(timeIntervalSince1970: 1.5), type: "T",
+      value: Data(#"{"a":1}"#.utf8))
     let bytes = entry.bytes
     let read = try XCTUnwrap(OutboxEntry(bytes, id: id))
     XCTAssertEqual(read.bytes, bytes)
@@ -351,7 +352,8 @@ final class OutboxStorageTests: XCTestCase {
     XCTAssertEqual(OutboxName.read(name.parked(422))?.hold, .parked(status: 422))
     XCTAssertEqual(OutboxName.read(name.parked(nil))?.hold, .parked(status: nil))
     for text in [
-      "", "netlayer-outbox", "damaged-\(name.text)", "new-\(id)", name.text.lowercased(), name.text + "+", name.text + "+x",
+      "", "netlayer-outbox", "damaged-\(name.text)", "new-\(id)", name.text.lowercased(), name.text + "+",
+      name.text + "+x",
       name.text + "+0422", "+" + name.text, "000000000000000g-\(id)", String(name.text.dropFirst()), name.text + "-",
     ] {
       XCTAssertNil(OutboxName.read(text), text)

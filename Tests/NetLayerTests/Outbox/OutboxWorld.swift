@@ -38,7 +38,7 @@ struct OutboxWorld {
   enum Due {
     case leave(Int, run: Int, OutboxName, attempt: Int)
     case arrive(Int, run: Int, OutboxName, attempt: Int, user: String?, token: Int)
-    case answer(Int, run: Int, OutboxName, attempt: Int, OutboxState.Outcome, isReported: Bool)
+    case response(Int, run: Int, OutboxName, attempt: Int, OutboxState.Outcome, isReported: Bool)
     case reported(Int, run: Int, OutboxName)
     case wake(Int, run: Int, Int)
   }
@@ -241,7 +241,9 @@ struct OutboxWorld {
     processes[p].isOnline = isOnline
     processes[p].causes += directory.count
     guard processes[p].isStarted else { return }
-    if isOnline { processes[p].notBefore = processes[p].notBefore.filter { processes[p].failures[$0.key, default: 0] > 0 } }
+    if isOnline {
+      processes[p].notBefore = processes[p].notBefore.filter { processes[p].failures[$0.key, default: 0] > 0 }
+    }
     handle(p, .online(isOnline))
     guard isOnline, lockHolder == nil || lockHolder == p else { return }
     for (name, state) in processes[p].machine.states(isElsewhere: false) where state == .retry {
@@ -276,7 +278,9 @@ struct OutboxWorld {
       note("\(p) drops \(name.text)")
       dropped.insert(name)
       handle(p, .drop(name))
-      if directory[name] != nil, processes[p].inFlight[name] != nil { fail("\(name.text) was dropped and is still there") }
+      if directory[name] != nil, processes[p].inFlight[name] != nil {
+        fail("\(name.text) was dropped and is still there")
+      }
       unsynced[name] = nil
     }
   }
@@ -338,7 +342,7 @@ struct OutboxWorld {
         processes[p].inFlight[name] = nil
         schedule(
           after: random(0...3),
-          .answer(p, run: processes[p].run, name, attempt: -1, .unreachable(Self.lost), isReported: false))
+          .response(p, run: processes[p].run, name, attempt: -1, .unreachable(Self.lost), isReported: false))
       case .report(let name):
         schedule(after: chance(50) ? 0 : random(0...5), .reported(p, run: processes[p].run, name))
       case .remove(let name):
@@ -415,10 +419,10 @@ struct OutboxWorld {
       // An entry without an account goes to another origin, which gets no token.
       guard file.account == nil || processes[p].user == file.account else {
         note("\(p) refuses \(name.text), because \(processes[p].user ?? "nobody") is signed in")
-        return schedule(after: 0, .answer(p, run: run, name, attempt: attempt, .otherAccount, isReported: false))
+        return schedule(after: 0, .response(p, run: run, name, attempt: attempt, .otherAccount, isReported: false))
       }
       guard isKind || !chance(15) else {
-        let lost = Due.answer(p, run: run, name, attempt: attempt, .unreachable(Self.lost), isReported: false)
+        let lost = Due.response(p, run: run, name, attempt: attempt, .unreachable(Self.lost), isReported: false)
         return schedule(after: random(0...8), lost)
       }
       let (user, token) = (file.account == nil ? nil : processes[p].user, processes[p].token)
@@ -426,7 +430,7 @@ struct OutboxWorld {
         after: random(0...8), .arrive(p, run: run, name, attempt: attempt, user: user, token: token))
     case .arrive(let p, let run, let name, let attempt, let user, let token):
       arrive(p, run, name, attempt, user, token)
-    case .answer(let p, let run, let name, let attempt, let outcome, let isReported):
+    case .response(let p, let run, let name, let attempt, let outcome, let isReported):
       guard processes[p].run == run, attempt < 0 || processes[p].inFlight[name] == attempt else { return }
       end(p, name, outcome, isReported)
     case .reported(let p, let run, let name):
@@ -485,7 +489,7 @@ struct OutboxWorld {
       }
     }
     if !isKind, chance(15) { outcome = .unreachable(Self.lost) }
-    schedule(after: random(0...8), .answer(p, run: run, name, attempt: attempt, outcome, isReported: true))
+    schedule(after: random(0...8), .response(p, run: run, name, attempt: attempt, outcome, isReported: true))
   }
 
   private mutating func apply(_ name: OutboxName, _ file: File) {
@@ -493,8 +497,12 @@ struct OutboxWorld {
     if applied.contains(name) { fail("\(name.text) is applied twice") }
     if let key = file.key, !dropped.contains(name) {
       for other in applied where !dropped.contains(other) {
-        guard let otherFile = acknowledged[other], sequence[other, default: 0] > sequence[name, default: 0] else { continue }
-        if otherFile.key == key, otherFile.account == file.account { fail("\(other.text) was applied before \(name.text)") }
+        guard let otherFile = acknowledged[other], sequence[other, default: 0] > sequence[name, default: 0] else {
+          continue
+        }
+        if otherFile.key == key, otherFile.account == file.account {
+          fail("\(other.text) was applied before \(name.text)")
+        }
       }
     }
     applied.append(name)
