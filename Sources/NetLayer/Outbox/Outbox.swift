@@ -94,7 +94,7 @@ public final class Outbox: Sendable {
 
   /// Stores `endpoint` as encoded now. The entry is on disk when this function returns, and sent soon after ``start()``.
   ///
-  /// Common parameters are stored, too. The time limits, priority and context of the call are not. If the call has an
+  /// It waits for two syncs of the disk, usually some milliseconds. Common parameters are stored, too. The time limits, priority and context of the call are not. If the call has an
   /// `Idempotency-Key` of an entry that still exists, nothing is added.
   ///
   /// - Parameters:

@@ -62,7 +62,11 @@ final class OutboxDirectory: Sendable {
     try directory.sync()
   }
 
-  func contains(_ file: File) -> Bool { faccessat(directory.descriptor, file.text, F_OK, AT_SYMLINK_NOFOLLOW) == 0 }
+  func contains(_ file: File) -> Bool {
+    let descriptor = directory.open(file.text)
+    if descriptor >= 0 { closeDescriptor(descriptor) }
+    return descriptor >= 0
+  }
 
   /// Renames an entry to another state. Its content remains, so this also succeeds on a full disk.
   func rename(_ file: File, _ hold: OutboxState.Hold?) throws -> File {
