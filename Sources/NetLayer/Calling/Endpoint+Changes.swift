@@ -55,10 +55,10 @@ extension Endpoint {
   /// ``RetryInterceptor`` then also retries a POST.
   ///
   /// ```swift
-  /// let order = try await shop.fetch(.post("/orders", json: cart).idempotent(), as: Order.self)
+  /// let made = try await github.fetch(.post("/user/repos", json: repo).idempotent(), as: Repo.self)
   /// ```
   /// The server must support the field (draft-ietf-httpapi-idempotency-key-header). The returned call is one operation,
-  /// however often it is sent: create another one for the next order.
+  /// however often it is sent: create another one for the next operation.
   ///
   /// - Parameter key: The key, which is sent as a quoted string; by default a random one.
   public func idempotent(_ key: UUID = UUID()) -> Call<Output> {

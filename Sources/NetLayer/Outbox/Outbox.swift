@@ -5,9 +5,9 @@ import Streams
 ///
 /// ```swift
 /// let outbox = try Outbox(directory, on: app)
-/// outbox.results(of: AddNote.self).subscribe(onNext: { note, result in … })
+/// outbox.results(of: AddNote.self).subscribe(onNext: { show($0.endpoint.text) })
 /// outbox.start()
-/// try outbox.send(AddNote(id: UUID(), text: "tea"), after: "notes")
+/// try outbox.send(AddNote(text: "tea"), after: "notes")
 /// ```
 /// An entry is on disk when ``send(_:after:)`` returns. Each attempt sends the same method, path, fields and body with
 /// the same `Idempotency-Key`, by which the server detects a second request. The base URL, the backend's fields, the token and
