@@ -30,6 +30,8 @@ struct OutboxWorld {
     /// The earliest start of an entry, as the server has requested or the last failure requires.
     var notBefore: [OutboxName: Int] = [:]
     var failures: [OutboxName: Int] = [:]
+    /// The entries whose last attempt had no response.
+    var lost: Set<OutboxName> = []
     /// The starts, and the events that allow one.
     var starts = 0
     var causes = 0
@@ -242,12 +244,12 @@ struct OutboxWorld {
     processes[p].causes += directory.count
     guard processes[p].isStarted else { return }
     if isOnline {
-      processes[p].notBefore = processes[p].notBefore.filter { processes[p].failures[$0.key, default: 0] > 0 }
+      processes[p].notBefore = processes[p].notBefore.filter { !processes[p].lost.contains($0.key) }
     }
     handle(p, .online(isOnline))
     guard isOnline, lockHolder == nil || lockHolder == p else { return }
     for (name, state) in processes[p].machine.states(isElsewhere: false) where state == .retry {
-      if processes[p].failures[name, default: 0] == 0 { fail("\(p): \(name.text) still waits with a network") }
+      if processes[p].lost.contains(name) { fail("\(p): \(name.text) still waits with a network") }
     }
   }
 
@@ -452,6 +454,7 @@ struct OutboxWorld {
     processes[p].inFlight[name] = nil
     processes[p].causes += 1
     outcomeIsSuccess[name] = false
+    processes[p].lost.remove(name)
     switch outcome {
     case .accepted: outcomeIsSuccess[name] = true
     case .failed(_, let after):
@@ -460,7 +463,9 @@ struct OutboxWorld {
       if failures > Self.attempts { fail("\(name.text): \(failures) failures") }
       processes[p].notBefore[name] = now + (after.map { Int($0 / .seconds(1)) } ?? 5)
       if failures == Self.attempts { (processes[p].failures[name], processes[p].notBefore[name]) = (nil, nil) }
-    case .unreachable: processes[p].notBefore[name] = now + 5
+    case .unreachable:
+      processes[p].notBefore[name] = now + 5
+      processes[p].lost.insert(name)
     case .rejected: (processes[p].failures[name], processes[p].notBefore[name]) = (nil, nil)
     case .unauthenticated, .otherAccount: break
     }
