@@ -123,8 +123,9 @@ struct OutboxState {
       let new = added.filter { items[$0.name] == nil }
       for item in new { items[item.name] = item }
       // A directory lists in no order. All are known before the first one starts.
+      let isLast = new.count == 1 && new.allSatisfy { item in order.last.map { $0 < item.name } ?? true }
       order += new.map(\.name)
-      if new.contains(where: { $0.name != order.last }) { order.sort() }
+      if !isLast { order.sort() }
     case .end(let name, let outcome): end(name, outcome, now, &actions)
     case .reported(let name): settle(name, &actions)
     case .online(let isOnline):

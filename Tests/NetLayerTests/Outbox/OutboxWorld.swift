@@ -32,6 +32,8 @@ struct OutboxWorld {
     var failures: [OutboxName: Int] = [:]
     /// The entries whose last attempt had no response.
     var lost: Set<OutboxName> = []
+    /// The entries that it has read, which are in memory.
+    var read: Set<OutboxName> = []
     /// The starts, and the events that allow one.
     var starts = 0
     var causes = 0
@@ -43,6 +45,8 @@ struct OutboxWorld {
     case response(Int, run: Int, OutboxName, attempt: Int, OutboxState.Outcome, isReported: Bool)
     case reported(Int, run: Int, OutboxName)
     case wake(Int, run: Int, Int)
+    /// The end of a `send` whose number was chosen before.
+    case write(Int, run: Int, OutboxName, File, listed: [OutboxName])
   }
 
   static let attempts = 4
@@ -64,8 +68,9 @@ struct OutboxWorld {
   var isKind = false
   // What the app knows.
   var acknowledged: [OutboxName: File] = [:]
-  /// The order of `send`. Numbers are used again when the directory is empty.
-  var sequence: [OutboxName: Int] = [:]
+  /// The times of the start and the end of `send`, as counters. Numbers are used again when the directory is empty.
+  var began: [OutboxName: Int] = [:]
+  var ended: [OutboxName: Int] = [:]
   var sends = 0
   var dropped: Set<OutboxName> = []
   var results: [OutboxName: Int] = [:]
@@ -197,18 +202,31 @@ struct OutboxWorld {
     guard !chance(5) else {
       note("\(p) is killed inside send of \(name.text)")
       sends += 1
-      if chance(50) { (directory[name], sequence[name]) = (file, sends) }
+      if chance(50) { (directory[name], began[name], ended[name]) = (file, sends, sends) }
       return kill(p)
     }
     note("\(p) sends \(name.text) of \(account ?? "-") \(key ?? "-")")
+    sends += 1
+    began[name] = sends
+    let listed = Array(directory.keys)
+    guard !chance(15) else {
+      // Meanwhile, the other process may take the same number.
+      return schedule(after: random(1...6), .write(p, run: processes[p].run, name, file, listed: listed))
+    }
+    write(p, name, file, listed)
+  }
+
+  private mutating func write(_ p: Int, _ name: OutboxName, _ file: File, _ listed: [OutboxName]) {
+    note("\(p) has written \(name.text)")
     counts.sends += 1
     directory[name] = file
     acknowledged[name] = file
     sends += 1
-    sequence[name] = sends
+    ended[name] = sends
     processes[p].causes += directory.count
     // With those of the other process, which `send` has seen: the order is exact across processes, too.
-    handle(p, .add(listing()))
+    let names = (listed + [name]).filter { directory[$0] != nil }.shuffled(using: &generator)
+    handle(p, .add(names.compactMap { name in directory[name].map { item(p, name, $0) } }))
   }
 
   private mutating func randomID() -> UUID {
@@ -217,8 +235,9 @@ struct OutboxWorld {
     return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
   }
 
-  private func item(_ name: OutboxName, _ file: File) -> OutboxState.Item {
-    guard file.isReadable else { return OutboxState.Item(name, hold: .unreadable) }
+  private mutating func item(_ p: Int, _ name: OutboxName, _ file: File) -> OutboxState.Item {
+    if file.isReadable { processes[p].read.insert(name) }
+    guard processes[p].read.contains(name) else { return OutboxState.Item(name, hold: .unreadable) }
     return OutboxState.Item(name, account: file.account, key: file.key, hold: file.hold)
   }
 
@@ -231,11 +250,11 @@ struct OutboxWorld {
 
   private mutating func look(_ p: Int) {
     processes[p].causes += directory.count
-    handle(p, .list(listing(), isOwner: processes[p].machine.isOwner))
+    handle(p, .list(listing(p), isOwner: processes[p].machine.isOwner))
   }
 
-  private mutating func listing() -> [OutboxState.Item] {
-    directory.map { item($0.key, $0.value) }.shuffled(using: &generator)
+  private mutating func listing(_ p: Int) -> [OutboxState.Item] {
+    directory.sorted { $0.key < $1.key }.shuffled(using: &generator).map { item(p, $0.key, $0.value) }
   }
 
   private mutating func setOnline(_ p: Int, _ isOnline: Bool) {
@@ -321,7 +340,7 @@ struct OutboxWorld {
       let known = processes[p].machine
       guard directory.keys.contains(where: { !known.contains($0) }) else { break }
       processes[p].causes += directory.count
-      perform(p, processes[p].machine.handle(.list(listing(), isOwner: false), at: .seconds(now)))
+      perform(p, processes[p].machine.handle(.list(listing(p), isOwner: false), at: .seconds(now)))
       acquire(p)
     }
     if let deadline = processes[p].machine.deadline {
@@ -333,7 +352,7 @@ struct OutboxWorld {
     guard processes[p].isStarted, !processes[p].machine.isOwner, processes[p].machine.isDue, lockHolder == nil
     else { return }
     lockHolder = p
-    perform(p, processes[p].machine.handle(.list(listing(), isOwner: true), at: .seconds(now)))
+    perform(p, processes[p].machine.handle(.list(listing(p), isOwner: true), at: .seconds(now)))
   }
 
   private mutating func perform(_ p: Int, _ actions: [OutboxState.Action]) {
@@ -441,6 +460,8 @@ struct OutboxWorld {
         if outcomeIsSuccess[name] == true { results[name, default: 0] += 1 } else { rejections[name, default: 0] += 1 }
       }
       handle(p, .reported(name))
+    case .write(let p, let run, let name, let file, let listed):
+      if processes[p].run == run { write(p, name, file, listed) }
     case .wake(let p, let run, _):
       guard processes[p].run == run else { return }
       handle(p, .wake)
@@ -502,7 +523,7 @@ struct OutboxWorld {
     if applied.contains(name) { fail("\(name.text) is applied twice") }
     if let key = file.key, !dropped.contains(name) {
       for other in applied where !dropped.contains(other) {
-        guard let otherFile = acknowledged[other], sequence[other, default: 0] > sequence[name, default: 0] else {
+        guard let otherFile = acknowledged[other], began[other, default: 0] > ended[name, default: .max] else {
           continue
         }
         if otherFile.key == key, otherFile.account == file.account {
