@@ -144,6 +144,8 @@ struct CallContent: Sendable {
   /// Whether the URL comes from a third party, such as a server. The backend then adds nothing to the request, even if
   /// it has no base URL.
   var isForeign = false
+  /// Whether the task is already encoded, with the common parameters of that time.
+  var isFrozen = false
   /// The time limits of an attempt; a class, because few calls have them.
   final class Limits: Sendable {
     let (idle, total): (Duration?, Duration?)

@@ -45,6 +45,10 @@ struct Like: Endpoint {
   let id: Int
   var path: String { "/like" }
 }
+struct AddNote: Endpoint, Codable {
+  let text: String
+  var path: String { "/notes" }
+}
 
 let network = Network()
 let app = Network()
@@ -100,6 +104,7 @@ let api = API()
 struct Microphone: Sendable { let chunks: AsyncStream<Data> }
 let microphone = Microphone(chunks: AsyncStream { $0.finish() })
 let support = url
+let directory = url
 @MainActor let model = Model()
 let handle = FileHandle.standardOutput
 extension Network {

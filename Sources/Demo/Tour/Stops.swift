@@ -45,8 +45,7 @@ struct Stops: Sendable {
       stop("model", model), stop("pages", pages), stop("bool", bool), stop("business error", businessError),
       stop("network error", networkError), stop("zip", zipped), stop("merge", merged), stop("chain", chained),
       stop("endpoint", endpoint), stop("second backend", secondBackend), stop("live", LiveStop(network: forge).lines),
-      stop("upload", upload),
-      stop("cancel", cancelled),
+      stop("upload", upload), stop("outbox", OutboxStop(network: forge).lines), stop("cancel", cancelled),
       .just("done"),
     ]
   }

@@ -14,6 +14,7 @@ enum TourServer {
     more(&routes)
     plain(&routes)
     stories(&routes)
+    notes(&routes)
     users(&routes)
     feed(&routes)
     movies(&routes)
@@ -76,6 +77,28 @@ enum TourServer {
       let first = count.withLock { $0 }
       return .json(
         #"[{"id":1,"title":"Harbour","likes":\#(first)},{"id":2,"title":"Fog","likes":5}]"#)
+    }
+  }
+
+  /// Adds notes. The response to the first request for the first one is lost.
+  private static func notes(_ routes: inout TestServer.Routes) {
+    let requests = Requests()
+    routes.on("POST", "/api/notes") { request in
+      let count = requests.add(request.header("Idempotency-Key") ?? "")
+      return count == 1 && request.text.contains("tea") ? .closeBeforeHead : .json(#"{"requests":\#(count)}"#)
+    }
+  }
+
+  /// The number of requests with each key.
+  private final class Requests: Sendable {
+    /// Guards the counts, which the server's thread changes.
+    private let counts = Locked<[String: Int]>([:])
+
+    func add(_ key: String) -> Int {
+      counts.withLock { counts in
+        counts[key, default: 0] += 1
+        return counts[key, default: 0]
+      }
     }
   }
 

@@ -57,7 +57,7 @@ final class RequestBuilder: Sendable {
     if !call.caching.isDefault { request.caching = call.caching }
     call.adjust(&request)
     do {
-      try encode(call.task, isOwn: isOwn, into: &request)
+      try encode(call, isOwn: isOwn, into: &request)
     } catch var error as NetworkError {
       error.request = error.request ?? request
       throw error
@@ -77,13 +77,13 @@ final class RequestBuilder: Sendable {
     return headers
   }
 
-  private func encode(_ task: HTTPTask, isOwn: Bool, into request: inout Request) throws {
-    var common = isOwn ? commonParameters() : [:]
+  private func encode(_ call: CallContent, isOwn: Bool, into request: inout Request) throws {
+    var common = isOwn && !call.isFrozen ? commonParameters() : [:]
     // Parameters that the call has written into its URL also take precedence.
     if !common.isEmpty {
       for (name, _) in request.url.queryPairs { common.omit(name) }
     }
-    let encoder = TaskEncoder(task: task, common: common, conventions: conventions)
+    let encoder = TaskEncoder(task: call.task, common: common, conventions: conventions)
     guard let signer, isOwn else { return try encoder.encode(into: &request) }
     let signing = try Signing(signer, encoder, bare: request)
     request = signing.encoded

@@ -1,3 +1,5 @@
+import PortableFoundation
+
 extension Endpoint {
   /// Returns the call with a header field, which replaces the fields of the same name; `nil` removes them.
   public func header(_ name: String, _ value: String?) -> Call<Output> { changed { $0.headers[name] = value } }
@@ -48,6 +50,20 @@ extension Endpoint {
 
   /// Returns the call with another version of HTTP.
   public func httpVersion(_ version: Request.HTTPVersion) -> Call<Output> { changed { $0.httpVersion = version } }
+
+  /// Returns the call with an `Idempotency-Key`, by which a server detects that it receives one request twice. A
+  /// ``RetryInterceptor`` then also retries a POST.
+  ///
+  /// ```swift
+  /// let made = try await github.fetch(.post("/user/repos", json: repo).idempotent(), as: Repo.self)
+  /// ```
+  /// The server must support the field (draft-ietf-httpapi-idempotency-key-header). The returned call is one operation,
+  /// however often it is sent: create another one for the next operation.
+  ///
+  /// - Parameter key: The key, which is sent as a quoted string; by default a random one.
+  public func idempotent(_ key: UUID = UUID()) -> Call<Output> {
+    header("Idempotency-Key", "\"\(key.uuidString.lowercased())\"")
+  }
 
   /// Returns the call with a value for interceptors, which read it as `request.context[key]`.
   public func context<Key: ContextKey>(_ key: Key.Type, _ value: Key.Value) -> Call<Output> {

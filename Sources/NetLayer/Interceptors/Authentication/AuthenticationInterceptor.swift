@@ -193,7 +193,8 @@ public final class AuthenticationInterceptor: Interceptor {
 
   private func sent(_ request: Request, with held: TokenRefresh.Held, _ next: InterceptorChain) -> Observable<Response>
   {
-    next(carrying(held.token, request)).flatMap { [self] response -> Observable<Response> in
+    if let refusal = refusal(of: held.token, request) { return .error(refusal) }
+    return next(carrying(held.token, request)).flatMap { [self] response -> Observable<Response> in
       // Another origin, after a redirect, has never received the token, even if it is one of the origins.
       let origin = Origin(request.url)
       guard isRejected(response), request.body.isRepeatable, Origin(response.url) == origin else {
@@ -201,6 +202,7 @@ public final class AuthenticationInterceptor: Interceptor {
       }
       return replacement(of: held, request, response, next.clock).flatMap { [self] fresh -> Observable<Response> in
         guard let fresh else { return .just(response) }
+        if let refusal = refusal(of: fresh.token, request) { return .error(refusal) }
         return next(carrying(fresh.token, request)).do(onNext: { [self] again in
           if isRejected(again), Origin(again.url) == origin { tokens.noteRefusal(of: fresh, at: next.clock.now) }
         })
@@ -217,6 +219,29 @@ public final class AuthenticationInterceptor: Interceptor {
       known.response = known.response ?? response
       return known
     }
+  }
+
+  /// Returns whether the server has rejected the token of a request.
+  func rejects(_ response: Response) -> Bool { isFor(response.url) && isRejected(response) }
+
+  /// Returns whether another user than `account` is signed in. As long as the store has not been read, nobody knows.
+  func isOther(than account: String?) -> Bool {
+    tokens.known.map { Self.isOther($0.token, than: account) } ?? false
+  }
+
+  /// A request of nobody must not carry a token either.
+  private static func isOther(_ token: Token?, than account: String?) -> Bool {
+    token?.account != account || (token != nil && account == nil)
+  }
+
+  /// Returns the error of a request that must not carry `token`, because it belongs to another user.
+  private func refusal(of token: Token?, _ request: Request) -> NetworkError? {
+    guard let account = request.context[RequiredAccount.self], Self.isOther(token, than: account) else { return nil }
+    var error = NetworkError(
+      kind: .authentication, reason: "the request belongs to another user than the one who is signed in",
+      request: request)
+    error.context[RequiredAccount.self] = account
+    return error
   }
 
   private func carrying(_ token: Token?, _ request: Request) -> Request {
@@ -241,4 +266,10 @@ enum CallOwners: ContextKey {
 /// A marker of requests that a refresh sends, which therefore can't wait for it.
 enum IsPartOfRefresh: ContextKey {
   static let defaultValue = false
+}
+
+/// The account whose token a stored request must carry, which is `nil` for no token; `nil` if any token will do. An error
+/// with this value means that nothing was sent.
+enum RequiredAccount: ContextKey {
+  static let defaultValue: String?? = nil
 }

@@ -10,6 +10,7 @@ let targets: [String: @Sendable (Data) -> Void] = [
   "codings": fuzzCodings,
   "cookies": fuzzCookies,
   "dates": fuzzDates,
+  "entries": fuzzEntries,
   "events": fuzzEvents,
   "har": fuzzHAR,
   "heads": fuzzHeads,

@@ -1,0 +1,75 @@
+import PortableFoundation
+
+/// A call whose body is encoded: what an outbox stores. The backend adds its URL, header fields, token and signature at
+/// each attempt.
+struct FrozenCall: Sendable {
+  var method: HTTPMethod
+  /// The path with its query, relative to the base URL, or an absolute URL.
+  var path: String
+  var headers: HTTPHeaders
+  var accept: String?
+  var body: Data
+  var invalidates: Set<CacheTag> = []
+
+  /// The key that the server uses to detect a second request; `nil` if the call's own key is not a UUID in quotes.
+  var key: UUID? { headers["Idempotency-Key"].flatMap { UUID(uuidString: String($0.dropFirst().dropLast())) } }
+}
+
+extension FrozenCall {
+  /// Encodes `endpoint`, with an `Idempotency-Key` unless it has one.
+  ///
+  /// - Throws: `NetworkError` of kind `encoding` for a body that is not in memory, and for a download.
+  init(_ endpoint: some Endpoint, on network: Network) throws {
+    var content = CallContent(endpoint)
+    if content.headers["Idempotency-Key"] == nil { content = CallContent(Call(content).idempotent()) }
+    var request = try Self.request(for: content, below: Self.origin, network)
+    var path = String(request.url.absoluteString.dropFirst(Self.origin?.absoluteString.utf8.count ?? 0))
+    if content.baseURL != nil || !request.url.absoluteString.hasPrefix(Self.origin?.absoluteString ?? "") {
+      // An absolute URL, to which common parameters are added only if it belongs to the backend.
+      request = try Self.request(for: content, below: network.backend.currentURL, network)
+      path = request.url.absoluteString
+    }
+    self.init(
+      method: request.method, path: path, headers: request.headers, accept: endpoint.accept,
+      body: try Self.bytes(of: request), invalidates: content.caching.invalidates)
+  }
+
+  private static func request(for content: CallContent, below base: URL?, _ network: Network) throws -> Request {
+    try RequestBuilder(
+      baseURL: base, commonParameters: network.backend.commonParameters, conventions: network.builder.conventions
+    ).request(for: content)
+  }
+
+  /// A base URL in place of the backend's, which may be another one at a later attempt.
+  private static let origin = URL(string: "http://outbox.invalid")
+
+  private static func bytes(of request: Request) throws -> Data {
+    var bytes: Data?
+    switch request.body {
+    case .none: bytes = Data()
+    case .data(let data): bytes = data
+    case .parts(let parts):
+      bytes = parts.reduce(Data()) { whole, part in
+        guard let whole, case .data(let data) = part else { return nil }
+        return whole + data
+      }
+    case .file, .stream: break
+    }
+    guard let bytes, request.destination == nil else {
+      let what = request.destination == nil ? "its body is a file or a stream" : "it downloads a file"
+      throw NetworkError(
+        kind: .encoding,
+        reason: "an outbox can't store \(request), because \(what); upload the file first, then send its name",
+        request: request)
+    }
+    return bytes
+  }
+
+  /// The call that sends the stored bytes, which each attempt repeats.
+  var content: CallContent {
+    var content = CallContent(method, path, task: body.isEmpty ? .plain : .data(body), headers: headers)
+    content.isFrozen = true
+    content.caching.invalidates = invalidates
+    return content
+  }
+}

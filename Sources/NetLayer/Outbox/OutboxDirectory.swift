@@ -1,0 +1,111 @@
+import PortableFoundation
+
+/// The files of an outbox, one for each entry, and the lock of the process that sends.
+final class OutboxDirectory: Sendable {
+  /// A file in the directory, as its name states.
+  struct File: Hashable {
+    let name: OutboxName
+    let hold: OutboxState.Hold?
+    var text: String {
+      if case .parked(let status) = hold { name.parked(status) } else { name.text }
+    }
+  }
+
+  enum Content {
+    case entry(OutboxEntry)
+    /// Truncated or changed.
+    case damaged
+    /// Not readable now: a locked device, or too many open files.
+    case unreadable(any Error)
+    /// Removed by another process.
+    case gone
+  }
+
+  private let directory: DurableDirectory
+  /// Guards the lock and the number of its users in this process, which are its sender and calls of `drop` and `retry`.
+  private let lock = Locked<(file: DurableDirectory?, users: Int)>((nil, 0))
+
+  var path: String { directory.path }
+
+  init(_ url: URL) throws {
+    try? FileManager.default.createDirectory(
+      atPath: url.path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    directory = try DurableDirectory(path: url.path) { descriptor in
+      var info = stat()
+      return fstat(descriptor, &info) == 0 && info.st_uid == geteuid()
+    }
+  }
+
+  /// Returns the files of entries. Others, such as damaged ones that were set aside, are ignored.
+  func files() throws -> [File] {
+    try directory.names().compactMap { OutboxName.read($0).map { File(name: $0.name, hold: $0.hold) } }
+  }
+
+  func read(_ file: File) -> Content {
+    do {
+      guard let (bytes, isOwn) = try directory.read(file.text, limit: Self.maxSize) else { return .gone }
+      return isOwn ? OutboxEntry(bytes, id: file.name.id).map { .entry($0) } ?? .damaged : .damaged
+    } catch {
+      return SystemError.code(of: error) == EFBIG ? .damaged : .unreadable(error)
+    }
+  }
+
+  /// A limit of memory, far above any limit of `send`.
+  private static let maxSize = 1 << 30
+
+  /// Writes a new entry, which is on disk when this function returns.
+  func write(_ entry: OutboxEntry, as name: OutboxName) throws { try directory.write(entry.bytes, as: name.text) }
+
+  /// Removes an entry. It remains removed after a power cut.
+  func remove(_ file: File) throws {
+    directory.remove(file.text)
+    try directory.sync()
+  }
+
+  func contains(_ file: File) -> Bool {
+    let descriptor = directory.open(file.text)
+    if descriptor >= 0 { closeDescriptor(descriptor) }
+    return descriptor >= 0
+  }
+
+  /// Renames an entry to another state. Its content remains, so this also succeeds on a full disk.
+  func rename(_ file: File, _ hold: OutboxState.Hold?) throws -> File {
+    let new = File(name: file.name, hold: hold)
+    try rename(file.text, new.text)
+    return new
+  }
+
+  /// Sets a damaged file aside, and returns its new name.
+  func setAside(_ file: File) throws -> String {
+    let name = "damaged-\(file.text)"
+    try rename(file.text, name)
+    return name
+  }
+
+  private func rename(_ old: String, _ new: String) throws {
+    guard renameat(directory.descriptor, old, directory.descriptor, new) == 0 else { throw SystemError.last }
+    try directory.sync()
+  }
+
+  /// Takes the lock for this process. Each success must be paired with one `unlock`.
+  ///
+  /// - Throws: `POSIXError`: `EWOULDBLOCK` if another process sends.
+  func takeLock() throws {
+    try lock.withLock { lock in
+      if lock.file == nil {
+        lock.file = try DurableDirectory(path: directory.path, marker: "netlayer-outbox")
+      }
+      lock.users += 1
+    }
+  }
+
+  func unlock() {
+    lock.release { lock -> DurableDirectory? in
+      lock.users -= 1
+      return lock.users == 0 ? lock.file.take() : nil
+    }
+  }
+
+  /// Removes the unfinished files of processes that have ended.
+  func sweep() { try? directory.sweep() }
+}

@@ -1,0 +1,54 @@
+import PortableFoundation
+import Streams
+
+extension OutboxState.Outcome {
+  /// Creates the outcome of an attempt.
+  ///
+  /// - Parameters:
+  ///   - accounts: The interceptors that know whether the server has rejected the token; empty if there was none.
+  ///   - now: The time to which a `Retry-After` refers.
+  init(_ result: Result<Response, NetworkError>, rejectedBy accounts: [AuthenticationInterceptor], now: Date) {
+    let response = (try? result.get()) ?? result.failure?.response
+    // An error of a refresh has the response that caused it.
+    if let response, result.failure?.kind != .authentication, accounts.contains(where: { $0.rejects(response) }) {
+      self = .unauthenticated
+    } else if let error = result.failure {
+      self.init(error, now)
+    } else {
+      self = .accepted
+    }
+  }
+
+  private init(_ error: NetworkError, _ now: Date) {
+    if error.context[RequiredAccount.self] != nil {
+      self = .otherAccount
+      return
+    }
+    switch error.kind {
+    case .status:
+      let status = error.response?.status ?? 0
+      // The first request may still run (409), and the others ask to send again (RFC 9110 §15.5.9, RFC 8470 §5.2,
+      // RFC 6585 §4).
+      if (400..<500).contains(status), ![408, 409, 425, 429].contains(status) {
+        self = .rejected(status: status)
+      } else {
+        self = .failed(error, after: error.response.flatMap { RetryAfter($0.headers, now: now)?.pause })
+      }
+    case .business: self = .rejected(status: error.response?.status)
+    // Never sent, and the next attempt would fail, too.
+    case .invalidRequest, .encoding: self = .rejected(status: nil)
+    case .connection, .unknownHost, .timeout, .tls: self = .unreachable(error)
+    case .authentication:
+      // A refresh that could not reach its server says nothing about the user.
+      let cause = error.underlying as? NetworkError
+      let status = cause?.kind == .status ? cause?.response?.status ?? 0 : 0
+      let isPassing = cause?.kind.isTransient == true || status >= 500 || status == 408 || status == 429
+      self = isPassing ? .unreachable(error) : .unauthenticated
+    default: self = .failed(error)
+    }
+  }
+}
+
+extension Result {
+  fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
+}

@@ -1,0 +1,348 @@
+import PortableFoundation
+import Streams
+
+/// The threads, files and requests of an outbox. It carries out the actions of its `OutboxState`.
+final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all mutable state that no lock guards
+  let directory: OutboxDirectory
+  let network: Network
+  let results = PublishSubject<Outbox.Outcome>()
+  /// The bytes of the entries in memory, which `send` adds to and the drain subtracts from.
+  let usage = Locked(0)
+  private let onProblem: @Sendable (NetworkError) -> Void
+  /// Serializes the events. The code of subscribers runs inside; events that it causes follow afterwards.
+  private let drain = Drain()
+  private var state: OutboxState
+  private var entries: [OutboxName: (entry: OutboxEntry, file: OutboxDirectory.File)] = [:]
+  private var running: [OutboxName: SingleAssignmentDisposable] = [:]
+  private var outcomes: [OutboxName: Result<Response, NetworkError>] = [:]
+  private var watchers: [Watcher] = []
+  private var isShowing = false
+  private var isStarted = false
+  private var isStopped = false
+  private var isElsewhere = false
+  /// The files whose reading has failed, each reported once.
+  private var unreadable: Set<OutboxDirectory.File> = []
+  private var timer: (deadline: Duration, item: SingleAssignmentDisposable)?
+  private let signals = CompositeDisposable()
+
+  init(
+    _ directory: OutboxDirectory, _ network: Network, _ state: OutboxState,
+    _ onProblem: @escaping @Sendable (NetworkError) -> Void
+  ) {
+    (self.directory, self.network, self.state, self.onProblem) = (directory, network, state, onProblem)
+  }
+
+  private var clock: any SchedulerType { network.backend.clock }
+  /// The interceptors whose user the entries follow.
+  private var accounts: [AuthenticationInterceptor] {
+    network.interceptors.compactMap { $0 as? AuthenticationInterceptor }
+  }
+
+  // MARK: Events
+
+  /// Begins to send; again, it reads the directory again.
+  func start(_ reachability: any Reachability) {
+    drain.run { [self] in
+      guard !isStopped else { return }
+      if !isStarted { follow(reachability) }
+      isStarted = true
+      look()
+    }
+  }
+
+  private func follow(_ reachability: any Reachability) {
+    for account in accounts {
+      let change = account.tokenChanges.subscribe(onNext: { [weak self, weak account] in
+        guard let self, let account else { return }
+        drain.run { [self] in handle(.account(account.identity.account)) }
+      })
+      _ = signals.insert(change)
+    }
+    let isReachable = reachability.isReachable.subscribe(onNext: { [weak self] isReachable in
+      self?.drain.run { [weak self] in self?.handle(.online(isReachable)) }
+    })
+    _ = signals.insert(isReachable)
+  }
+
+  func stop() {
+    drain.run { [self] in
+      isStopped = true
+      signals.dispose()
+      timer.take()?.item.dispose()
+      for work in running.values { work.dispose() }
+      watchers = []
+      if state.isOwner { directory.unlock() }
+    }
+  }
+
+  /// Adds an entry of this process, and those of others among `files`.
+  func add(_ entry: OutboxEntry, _ file: OutboxDirectory.File, _ files: [OutboxDirectory.File]) {
+    drain.run { [self] in
+      if entries[file.name] == nil, directory.contains(file) {
+        entries[file.name] = (entry, file)
+      } else {
+        // Found in the directory meanwhile, and counted there; it may even be sent already.
+        usage.withLock { $0 -= entry.size }
+      }
+      handle(.add(read(files + [file])))
+    }
+  }
+
+  /// Changes an entry. The caller holds the lock, which this function releases.
+  func change(_ id: UUID, _ event: @escaping @Sendable (OutboxName) -> OutboxState.Event) {
+    drain.run { [self] in
+      defer { directory.unlock() }
+      // Another process may have sent or parked it.
+      if !state.isOwner, let listed = listed() {
+        perform(state.handle(.list(listed, isOwner: false), at: clock.uptime))
+      }
+      if let name = entries.keys.first(where: { $0.id == id }) { handle(event(name)) }
+    }
+  }
+
+  // MARK: Inside the drain
+
+  private func handle(_ event: OutboxState.Event) {
+    guard !isStopped else { return }
+    perform(state.handle(event, at: clock.uptime))
+    acquire()
+    release()
+    keepTime()
+    show()
+  }
+
+  /// Reads the directory, to find what other processes have added and removed.
+  private func look() {
+    guard let listed = listed() else { return }
+    isElsewhere = false
+    handle(.list(listed, isOwner: state.isOwner))
+  }
+
+  /// Takes the lock, if an entry could be sent.
+  private func acquire() {
+    guard isStarted, !state.isOwner, state.isDue else { return }
+    do {
+      try directory.takeLock()
+    } catch {
+      isElsewhere = SystemError.code(of: error) == EWOULDBLOCK
+      if !isElsewhere { report("the lock of the outbox can't be taken", error) }
+      return
+    }
+    isElsewhere = false
+    directory.sweep()
+    guard let listed = listed() else { return directory.unlock() }
+    perform(state.handle(.list(listed, isOwner: true), at: clock.uptime))
+  }
+
+  /// Releases the lock while nothing is in flight, because a process that is suspended must not hold it.
+  private func release() {
+    while state.isOwner, state.isAtRest {
+      perform(state.handle(.disown, at: clock.uptime))
+      directory.unlock()
+      // Another process may have added an entry while it could not take the lock.
+      let known = Set(entries.values.map(\.file))
+      guard let files = try? directory.files(), !files.allSatisfy(known.union(unreadable).contains) else { return }
+      guard let listed = listed(files) else { return }
+      perform(state.handle(.list(listed, isOwner: false), at: clock.uptime))
+      acquire()
+    }
+  }
+
+  /// Returns the entries in the directory; `nil` if it can't be read.
+  private func listed(_ found: [OutboxDirectory.File]? = nil) -> [OutboxState.Item]? {
+    do {
+      let files = try found ?? directory.files()
+      let names = Set(files.map(\.name))
+      for name in entries.keys where !names.contains(name) && running[name] == nil && outcomes[name] == nil {
+        forget(name)
+      }
+      unreadable.formIntersection(files)
+      return read(files)
+    } catch {
+      report("the directory can't be read", error)
+      return nil
+    }
+  }
+
+  /// Returns the entries of `files`, and reads those that are new.
+  private func read(_ files: [OutboxDirectory.File]) -> [OutboxState.Item] {
+    files.compactMap { file in
+      if entries[file.name] == nil { load(file) } else { entries[file.name]?.file = file }
+      guard let entry = entries[file.name]?.entry else {
+        return unreadable.contains(file) ? OutboxState.Item(file.name, hold: .unreadable) : nil
+      }
+      return OutboxState.Item(
+        file.name, account: entry.account, key: entry.key, hold: entry.isKnown ? file.hold : .newerVersion)
+    }
+  }
+
+  private func load(_ file: OutboxDirectory.File) {
+    switch directory.read(file) {
+    case .entry(let entry):
+      entries[file.name] = (entry, file)
+      unreadable.remove(file)
+      usage.withLock { $0 += entry.size }
+    case .gone: break
+    case .damaged:
+      do {
+        report("the entry \(file.text) is damaged; it was set aside as \(try directory.setAside(file))", nil)
+      } catch {
+        if unreadable.insert(file).inserted { report("the damaged entry \(file.text) can't be set aside", error) }
+      }
+    case .unreadable(let error):
+      if unreadable.insert(file).inserted { report("the entry \(file.text) can't be read now", error) }
+    }
+  }
+
+  private func report(_ problem: String, _ error: (any Error)?) {
+    let cause = error.map { ": \(SystemError.text(of: $0))" } ?? ""
+    onProblem(NetworkError(kind: .file, reason: "outbox \(directory.path): \(problem)\(cause)", underlying: error))
+  }
+
+  private func perform(_ actions: [OutboxState.Action]) {
+    for action in actions {
+      switch action {
+      case .start(let name): begin(name)
+      case .cancel(let name):
+        running.removeValue(forKey: name)?.dispose()
+        let cancelled = NetworkError(kind: .cancelled, reason: "the entry was dropped")
+        drain.run { [self] in handle(.end(name, .unreachable(cancelled))) }
+      case .report(let name): deliver(name)
+      case .remove(let name):
+        if let file = entries[name]?.file { change("removed") { try directory.remove(file) } }
+        forget(name)
+      case .park(let name, let status): rename(name, .parked(status: status))
+      case .unpark(let name): rename(name, nil)
+      }
+    }
+  }
+
+  private func forget(_ name: OutboxName) {
+    guard let (entry, _) = entries.removeValue(forKey: name) else { return }
+    usage.withLock { $0 -= entry.size }
+  }
+
+  private func rename(_ name: OutboxName, _ hold: OutboxState.Hold?) {
+    guard let file = entries[name]?.file else { return }
+    change("renamed") { entries[name]?.file = try directory.rename(file, hold) }
+  }
+
+  private func change(_ verb: String, _ body: () throws -> Void) {
+    do { try body() } catch { report("an entry can't be \(verb); it may be sent again with its key", error) }
+  }
+
+  private func begin(_ name: OutboxName) {
+    guard let entry = entries[name]?.entry else { return }
+    var content = entry.call.content
+    content.context[RequiredAccount.self] = .some(entry.account)
+    let work = SingleAssignmentDisposable()
+    running[name] = work
+    // Reports no error, in contrast to the interceptor, which decides.
+    guard !accounts.contains(where: { isForeign(entry, to: $0) }) else {
+      return drain.run { [self] in end(name, work, nil, .otherAccount) }
+    }
+    let finish: @Sendable (Result<Response, NetworkError>) -> Void = { [self] result in
+      let outcome = OutboxState.Outcome(
+        result, rejectedBy: entry.account == nil ? [] : accounts, now: network.backend.clock.now)
+      drain.run { [self] in end(name, work, result, outcome) }
+    }
+    work.setDisposable(
+      network.response(to: content, accept: entry.call.accept).subscribe(
+        onSuccess: { [reading = network.reading] response in
+          finish(Result { try response.settled() }.mapError { reading.report($0, from: response) })
+        },
+        onError: { finish(.failure(NetworkError.wrapping($0))) }))
+  }
+
+  private func isForeign(_ entry: OutboxEntry, to account: AuthenticationInterceptor) -> Bool {
+    guard let request = try? network.builder.request(for: entry.call.content) else { return false }
+    return account.covers(request) && account.isOther(than: entry.account)
+  }
+
+  private func end(
+    _ name: OutboxName, _ work: SingleAssignmentDisposable, _ result: Result<Response, NetworkError>?,
+    _ outcome: OutboxState.Outcome
+  ) {
+    guard running[name] === work else { return }
+    running[name] = nil
+    outcomes[name] = result
+    handle(.end(name, outcome))
+  }
+
+  /// Delivers a result. The entry remains until then, so that a result is lost only together with the subscribers.
+  private func deliver(_ name: OutboxName) {
+    guard let (entry, file) = entries[name], let result = outcomes.removeValue(forKey: name) else { return }
+    let outcome = (entry: Outbox.Entry(entry, .sending), result: result)
+    guard let delivery = network.backend.delivery else {
+      results.onNext(outcome)
+      return drain.run { [self] in handle(.reported(file.name)) }
+    }
+    _ = delivery.schedule { [self] in
+      results.onNext(outcome)
+      drain.run { [self] in handle(.reported(file.name)) }
+    }
+  }
+
+  /// Whether other processes or the system may change the directory without a signal.
+  private var looksAgain: Bool { !unreadable.isEmpty || (isElsewhere && state.isDue) }
+
+  /// Runs one timer, until the next pause ends.
+  private func keepTime() {
+    var deadline = state.deadline
+    if looksAgain {
+      // Neither a device that is unlocked nor a process that ends sends a signal.
+      deadline = min(deadline ?? .seconds(Int64.max / 2), timer?.deadline ?? clock.uptime + .seconds(60))
+    }
+    guard deadline != timer?.deadline else { return }
+    timer.take()?.item.dispose()
+    guard isStarted, let deadline else { return }
+    let item = SingleAssignmentDisposable()
+    timer = (deadline, item)
+    item.setDisposable(
+      clock.scheduleRelative(max(.zero, deadline - clock.uptime)) { [weak self] in
+        self?.drain.run { [weak self] in
+          guard let self, timer?.item === item else { return }
+          timer = nil
+          if looksAgain { look() } else { handle(.wake) }
+        }
+      })
+  }
+
+  // MARK: Watchers
+
+  /// The entries, now and after each change, on the thread of the change.
+  var pending: Observable<[Outbox.Entry]> {
+    Observable.create { [self] observer in
+      let watcher = Watcher(observer)
+      drain.run { [self] in
+        watchers.append(watcher)
+        observer.onNext(snapshot)
+      }
+      return Disposables.create { [self] in
+        drain.run { [self] in watchers.removeAll { $0 === watcher } }
+      }
+    }
+  }
+
+  private final class Watcher: Sendable {
+    let observer: AnyObserver<[Outbox.Entry]>
+    init(_ observer: AnyObserver<[Outbox.Entry]>) { self.observer = observer }
+  }
+
+  /// Shows the entries when all events that have arrived are handled.
+  private func show() {
+    guard !isShowing, !watchers.isEmpty else { return }
+    isShowing = true
+    drain.run { [self] in
+      isShowing = false
+      let snapshot = snapshot
+      for watcher in watchers { watcher.observer.onNext(snapshot) }
+    }
+  }
+
+  private var snapshot: [Outbox.Entry] {
+    state.states(isElsewhere: isElsewhere).compactMap { name, state in
+      entries[name].map { Outbox.Entry($0.entry, state) }
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import NetLayerTesting
+import Streams
+import StreamsTesting
+import XCTest
+
+struct Note: Decodable, Sendable {
+  var text: String
+}
+
+struct AddNote: Endpoint, Codable {
+  typealias Output = Note
+  let id: UUID
+  let text: String
+  var path: String { "/notes" }
+  var method: HTTPMethod { .post }
+  var task: HTTPTask { .json(["id": id.uuidString, "text": text]) }
+}
+
+@MainActor
+final class NotesScreen {
+  var unsent: [AddNote] = []
+  var note = ""
+  private let outbox: Outbox
+  private let bag = DisposeBag()
+
+  init(directory: URL, app: Network) throws {
+    outbox = try Outbox(directory, on: app)
+    outbox.pending
+      .subscribeOnMain(with: self) { me, entries in
+        me.unsent = entries.compactMap { $0.endpoint(as: AddNote.self) }
+      }
+      .disposed(by: bag)
+    outbox.results(of: AddNote.self)
+      .subscribeOnMain(with: self) { me, added in me.show(added.endpoint, added.result) }
+      .disposed(by: bag)
+    outbox.start()
+  }
+
+  func add(_ text: String) {
+    do {
+      try outbox.send(AddNote(id: UUID(), text: text), after: "notes")
+    } catch {
+      note = error.message
+    }
+  }
+
+  private func show(_ added: AddNote, _ result: Result<Note, NetworkError>) {
+    switch result {
+    case .success(let saved): note = "Saved: \(saved.text)"
+    case .failure(let error): note = "\(added.text): \(error.message)"
+    }
+  }
+}
+
+enum OutboxCalls {
+  struct Order: Decodable, Sendable {
+    var id: Int
+  }
+
+  static func once(_ app: Network) async throws -> Order {
+    let order = try await app.fetch(.post("/orders", json: ["tea": 2]).idempotent(), as: Order.self)
+    return order
+  }
+
+  static func decide(_ outbox: Outbox, _ entries: [Outbox.Entry]) throws {
+    for entry in entries {
+      if case .parked(let status) = entry.state {
+        if status == 409 { try outbox.retry(entry.id) } else { try outbox.drop(entry.id) }
+      }
+    }
+  }
+}
+
+final class OutboxSamples: XCTestCase {
+  private struct SwitchedNetwork: Reachability {
+    let isOn = BehaviorRelay(value: false)
+    var isReachable: Observable<Bool> { isOn.asObservable() }
+  }
+
+  func test_entry_thatWaitsForTheNetwork_isPrintedAsInTheGuide() throws {
+    let bag = DisposeBag()
+    let notesURL = URL(string: "https://notes.example")
+    let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let clock = TestScheduler(resolution: .milliseconds(1))
+    let network = SwitchedNetwork()
+    let busy = StubTransport.StubbedResponse.json("", status: 503)
+    let stub = StubTransport([.init(.post, "/notes", .sequence([busy, .json("{}", status: 201)]))], on: clock)
+
+    let app = Network(Backend(baseURL: notesURL, transport: stub, clock: clock, mapping: clock))
+    let outbox = try Outbox(directory, on: app, reachability: network)
+    outbox.results
+      .subscribe(onNext: { entry, result in print(entry.path, (try? result.get().status) ?? 0) })
+      .disposed(by: bag)
+    outbox.pending.map(\.first?.state).distinctUntilChanged()
+      .subscribe(onNext: { print($0.map { "\($0)" } ?? "nothing to send") })
+      .disposed(by: bag)
+    outbox.start()
+    try outbox.send(AddNote(id: UUID(), text: "tea"))
+    clock.start()
+    network.isOn.accept(true)
+    clock.advanceBy(1000)
+    try assertPrinted(asIn: "WritesThatSurvive")
+  }
+}
