@@ -67,7 +67,8 @@ extension TransferMetrics: CustomStringConvertible {
     }
     return [
       milliseconds("total", total), milliseconds("queued", queued), milliseconds("name", nameLookup),
-      milliseconds("connect", connect), milliseconds("TLS", tls), milliseconds("send", send), milliseconds("first byte", firstByte),
+      milliseconds("connect", connect), milliseconds("TLS", tls), milliseconds("send", send),
+      milliseconds("first byte", firstByte),
       "\(bytesSent) bytes sent, \(bytesReceived) received", httpVersion.map { "HTTP/\($0)" }, remoteAddress,
       isReused.map { $0 ? "reused connection" : "new connection" }, redirects > 0 ? "\(redirects) redirects" : nil,
     ].compactMap { $0 }.joined(separator: ", ")

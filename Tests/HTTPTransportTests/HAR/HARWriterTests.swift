@@ -59,7 +59,8 @@ final class HARWriterTests: XCTestCase {
   func test_TLSIsPartOfConnect_andNoPhaseIsNegative() throws {
     let metrics = TransferMetrics(
       queued: .milliseconds(1), nameLookup: .milliseconds(2), connect: .milliseconds(3), tls: .milliseconds(4),
-      send: .milliseconds(6), firstByte: .milliseconds(20), total: .milliseconds(25), httpVersion: "2", remoteAddress: "[::1]:443")
+      send: .milliseconds(6), firstByte: .milliseconds(20), total: .milliseconds(25), httpVersion: "2",
+      remoteAddress: "[::1]:443")
     let entry = try entry { .success(Response(request: $0, metrics: metrics)) }
     XCTAssertEqual(entry.timings.connect, 7, accuracy: 0.001)
     XCTAssertEqual(entry.timings.ssl, 4, accuracy: 0.001)

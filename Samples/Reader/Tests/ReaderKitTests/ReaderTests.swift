@@ -19,6 +19,7 @@ final class ReaderTests: XCTestCase {
     let isLiked = Mutex(false)
     let isOffline = Mutex(false)
     let sentFilm = Mutex<[String]>([])
+    let comments = Mutex<[String]>([])
 
     @Sendable func reply(_ request: Request) -> StubTransport.StubbedResponse? {
       if isOffline.withLock({ $0 }) { return .failure(.connection) }
@@ -32,7 +33,6 @@ final class ReaderTests: XCTestCase {
       case (.put, "/articles/1/like"):
         isLiked.withLock { $0 = true }
         return .response(status: 204, after: .milliseconds(10))
-      case (.put, _): return .json(#"{"message":"Not allowed"}"#, status: 403, after: .milliseconds(10))
       case (.get, "/search"): return .json(#"[{"id":1,"title":"\#(request.url.query() ?? "")","is_liked":false}]"#)
       case (.post, "/token"):
         guard case .data(let form) = request.body, String(decoding: form, as: UTF8.self).contains("password=right")
@@ -42,6 +42,10 @@ final class ReaderTests: XCTestCase {
         return .response(status: 201, after: .milliseconds(50)).reporting([.init(sent: 1, toSend: 2)])
       case (.post, "/articles/1/films"): return .response(status: 201, headers: ["Location": "/uploads/1"])
       case (_, "/uploads/1"): return film(request)
+      case (.put, let path) where path.hasPrefix("/articles/1/comments/"):
+        comments.withLock { $0.append(path) }
+        return .response(status: 204, after: .milliseconds(10))
+      case (.put, _): return .json(#"{"message":"Not allowed"}"#, status: 403, after: .milliseconds(10))
       default: return nil
       }
     }
@@ -188,5 +192,31 @@ final class ReaderTests: XCTestCase {
     XCTAssertNil(model.note)
     XCTAssertNil(model.progress)
     XCTAssertEqual(server.sentFilm.withLock { $0 }, ["PATCH 0", "HEAD ", "PATCH 3"])
+  }
+
+  func test_comment_survivesTheEndOfTheApp_andIsSentOnce() async throws {
+    struct Online: Reachability { let isReachable = Observable.just(true) }
+    let directory = FileManager.default.temporaryDirectory.appending(path: "comments-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: directory) }
+    // Comments belong to a user.
+    let form = SignInModel(reader)
+    (form.user, form.password) = ("ada", "right")
+    let signIn = Work { await form.signIn() }
+    await settle { signIn.isDone }
+    server.isOffline.withLock { $0 = true }
+    do {
+      let outbox = try Outbox(directory, on: reader.network, reachability: Online())
+      let model = CommentsModel(outbox)
+      outbox.start()
+      model.add("Good tea", to: 1)
+      await settle { model.unsent.map(\.text) == ["Good tea"] }
+      XCTAssertNil(model.note)
+    }
+    server.isOffline.withLock { $0 = false }
+    let outbox = try Outbox(directory, on: reader.network, reachability: Online())
+    let model = CommentsModel(outbox)
+    outbox.start()
+    await settle { server.comments.withLock { $0.count } == 1 && model.unsent.isEmpty }
+    XCTAssertEqual(model.note, nil)
   }
 }

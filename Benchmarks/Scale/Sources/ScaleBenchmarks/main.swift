@@ -1,0 +1,82 @@
+import Foundation
+import NetLayer
+import NetLayerTesting
+
+// Simulates many instances of one service, whose backend stops for ten seconds, in virtual time.
+// Usage: ScaleBenchmarks [--instances N] [--seconds N] [--only TEXT]
+
+struct Setting: Sendable {
+  var name: String
+  var sheds = true
+  var spare = 2.0
+  var retryAfter: (@Sendable (Int) -> Int)? = nil
+  var interceptors: @Sendable () -> [any Interceptor]
+}
+
+@Sendable func retry(
+  delay: Duration = .milliseconds(500), jitter: Bool = true, budget: RetryBudget = RetryBudget()
+) -> RetryInterceptor {
+  let policy =
+    jitter
+    ? RetryPolicy(initialDelay: delay) : RetryPolicy(initialDelay: delay, jitter: { $0.upperBound })
+  return RetryInterceptor(policy: policy, budget: budget)
+}
+@Sendable func unlimited() -> RetryBudget { RetryBudget(capacity: 1e9, ratio: 1) }
+
+let retries: [Setting] = [
+  Setting(name: "no retries", interceptors: { [] }),
+  Setting(name: "3 attempts immediately, no budget", interceptors: { [retry(delay: .zero, budget: unlimited())] }),
+  Setting(name: "delays without jitter, no budget", interceptors: { [retry(jitter: false, budget: unlimited())] }),
+  Setting(name: "delays with jitter, no budget", interceptors: { [retry(budget: unlimited())] }),
+  Setting(name: "RetryInterceptor()", interceptors: { [retry()] }),
+  Setting(name: "budget of 1 retry and 10 %", interceptors: { [retry(budget: RetryBudget(capacity: 1))] }),
+]
+var settings: [Setting] = []
+for (server, sheds, spare) in [
+  ("twice the load, queues", false, 2.0), ("1.2 times the load, 503 beyond 0.5 s", true, 1.2),
+  ("1.2 times the load, queues", false, 1.2),
+] {
+  settings += retries.map { setting in
+    var setting = setting
+    (setting.name, setting.sheds, setting.spare) = ("\(server): \(setting.name)", sheds, spare)
+    return setting
+  }
+}
+let tight = "1.2 times the load, 503 beyond 0.5 s"
+settings += [
+  Setting(name: "\(tight), Retry-After: 5", spare: 1.2, retryAfter: { _ in 5 }, interceptors: { [retry()] }),
+  Setting(name: "\(tight), Retry-After: 5 to 14", spare: 1.2, retryAfter: { 5 + $0 % 10 }, interceptors: { [retry()] }),
+  Setting(
+    name: "1.2 times the load, queues: a cache of 15 s", sheds: false, spare: 1.2,
+    interceptors: {
+      [CacheInterceptor(ResponseCache(directory: nil), policy: .cacheFirst(maxAge: .seconds(15))), retry()]
+    }),
+]
+
+var (instances, seconds, only) = (10_000, 140, "")
+var arguments = CommandLine.arguments.dropFirst()
+while let name = arguments.popFirst() {
+  guard let value = arguments.popFirst() else { fatalError("\(name) needs a value") }
+  switch name {
+  case "--instances": instances = Int(value) ?? instances
+  case "--seconds": seconds = Int(value) ?? seconds
+  case "--only": only = value
+  default: fatalError("unknown option \(name): use --instances, --seconds or --only")
+  }
+}
+
+print(
+  "| \(instances) instances, one call a second each | peak | peak after the restart | requests for each call | failed calls | recovery |"
+)
+print("|---|---|---|---|---|---|")
+for setting in settings where only.isEmpty || setting.name.contains(only) {
+  var model = Server.Model(capacity: setting.spare * Double(instances))
+  if !setting.sheds { model.sheds = nil }
+  model.retryAfter = setting.retryAfter
+  let fleet = Fleet(instances: instances, seconds: seconds, model: model, interceptors: setting.interceptors)
+  let result = fleet.run()
+  func number(_ value: Double) -> String { String(format: "%.1f", value) }
+  print(
+    "| \(setting.name) | \(number(result.peak)) | \(number(result.peakAfterRestart)) | \(String(format: "%.2f", result.amplification)) | \(number(result.failed)) % | "
+      + (result.recovery.map { "\(Int($0)) s" } ?? "never") + " |")
+}
