@@ -18,7 +18,7 @@ final class Server: Sendable {
     var sheds: Double? = 0.5
     /// The `Retry-After` of a 503 in seconds, for the request with this number; `nil` for none.
     var retryAfter: (@Sendable (Int) -> Int)?
-    /// The time in seconds after which a client gives up. The server works for it anyway.
+    /// The time limit of a client in seconds. The server completes a request even after it.
     var patience = 2.0
   }
 
