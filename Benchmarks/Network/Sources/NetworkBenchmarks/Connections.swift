@@ -5,7 +5,7 @@
   /// A comparison of limits for the connections per host: requests per second by latency, requests in flight and limit.
   ///
   /// NETLAYER_PEERS can name other programs, separated by colons. Their arguments are the URL, the number of requests in
-  /// flight and the seconds; they print the requests per second. Peers/ has such programs.
+  /// flight and the seconds; they print the requests per second. Benchmarks/Languages has such programs.
   struct Connections {
     private static let limits = [6, 16, 32, 64, 128, 256]
     private static let latencies = [0.001, 0.02, 0.1]
