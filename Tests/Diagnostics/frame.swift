@@ -1,6 +1,7 @@
 // The names that the samples of the doc comments use.
 import Foundation
 import NetLayer
+import NetLayerInspector
 import NetLayerTesting
 import Observation
 

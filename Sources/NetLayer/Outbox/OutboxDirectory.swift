@@ -57,8 +57,12 @@ final class OutboxDirectory: Sendable {
   func write(_ entry: OutboxEntry, as name: OutboxName) throws { try directory.write(entry.bytes, as: name.text) }
 
   /// Removes an entry. It remains removed after a power cut.
+  ///
+  /// - Throws: The error of the system if the file is still there.
   func remove(_ file: File) throws {
     directory.remove(file.text)
+    let failure = SystemError.last
+    if contains(file) { throw failure }
     try directory.sync()
   }
 

@@ -5,7 +5,7 @@ extension OutboxState.Outcome {
   /// Creates the outcome of an attempt.
   ///
   /// - Parameters:
-  ///   - accounts: The interceptors that know whether the server has rejected the token; empty if there was none.
+  ///   - accounts: The interceptors that know whether the server has rejected the token; empty for an entry of no user.
   ///   - now: The time to which a `Retry-After` refers.
   init(_ result: Result<Response, NetworkError>, rejectedBy accounts: [AuthenticationInterceptor], now: Date) {
     let response = (try? result.get()) ?? result.failure?.response
@@ -13,13 +13,13 @@ extension OutboxState.Outcome {
     if let response, result.failure?.kind != .authentication, accounts.contains(where: { $0.rejects(response) }) {
       self = .unauthenticated
     } else if let error = result.failure {
-      self.init(error, now)
+      self.init(error, ofUser: !accounts.isEmpty, now)
     } else {
       self = .accepted
     }
   }
 
-  private init(_ error: NetworkError, _ now: Date) {
+  private init(_ error: NetworkError, ofUser: Bool, _ now: Date) {
     if error.context[RequiredAccount.self] != nil {
       self = .otherAccount
       return
@@ -37,13 +37,18 @@ extension OutboxState.Outcome {
     case .business: self = .rejected(status: error.response?.status)
     // Never sent, and the next attempt would fail, too.
     case .invalidRequest, .encoding: self = .rejected(status: nil)
-    case .connection, .unknownHost, .timeout, .tls: self = .unreachable(error)
+    // A file is that of the token store, which a locked device can't read.
+    case .connection, .unknownHost, .timeout, .tls, .file: self = .unreachable(error)
+    // No sign-in would be signalled for an entry of no user.
+    case .authentication where !ofUser: self = .rejected(status: error.response?.status)
     case .authentication:
-      // A refresh that could not reach its server says nothing about the user.
+      // A refresh that has failed without a response, or that was not begun after several failures, says nothing about the
+      // user.
       let cause = error.underlying as? NetworkError
       let status = cause?.kind == .status ? cause?.response?.status ?? 0 : 0
       let isPassing = cause?.kind.isTransient == true || status >= 500 || status == 408 || status == 429
-      self = isPassing ? .unreachable(error) : .unauthenticated
+      let isUnknown = error.underlying == nil || error.underlying is StreamError
+      self = isPassing || isUnknown ? .unreachable(error) : .unauthenticated
     default: self = .failed(error)
     }
   }

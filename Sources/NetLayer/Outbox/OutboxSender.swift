@@ -5,6 +5,8 @@ import Streams
 final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all mutable state that no lock guards
   let directory: OutboxDirectory
   let network: Network
+  /// The network without the app's error handlers, whose errors would change what an attempt means.
+  private let quiet: Network
   let results = PublishSubject<Outbox.Outcome>()
   /// The bytes of the entries in memory, which `send` adds to and the drain subtracts from.
   let usage = Locked(0)
@@ -22,7 +24,13 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   private var isElsewhere = false
   /// The files whose reading has failed, each reported once.
   private var unreadable: Set<OutboxDirectory.File> = []
+  /// The files that could not be removed. They are ignored until the next start, because their writes are done.
+  private var stuck: Set<OutboxDirectory.File> = []
+  /// Whether the lock or the directory could not be used, which may pass without a signal.
+  private var hasFailed = false
   private var timer: (deadline: Duration, item: SingleAssignmentDisposable)?
+  /// The time of the next look into the directory; `nil` for none.
+  private var lookAt: Duration?
   private let signals = CompositeDisposable()
 
   init(
@@ -30,6 +38,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     _ onProblem: @escaping @Sendable (NetworkError) -> Void
   ) {
     (self.directory, self.network, self.state, self.onProblem) = (directory, network, state, onProblem)
+    quiet = network.with { ($0.onError, $0.mapError) = (nil, nil) }
   }
 
   private var clock: any SchedulerType { network.backend.clock }
@@ -84,7 +93,8 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
         // Found in the directory meanwhile, and counted there; it may even be sent already.
         usage.withLock { $0 -= entry.size }
       }
-      handle(.add(read(files + [file])))
+      // The listing is older than what is known of the others, whose states are in their file names.
+      handle(.add(read(files.filter { entries[$0.name] == nil } + [file])))
     }
   }
 
@@ -113,7 +123,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
 
   /// Reads the directory, to find what other processes have added and removed.
   private func look() {
-    guard let listed = listed() else { return }
+    guard let listed = listed() else { return keepTime() }
     isElsewhere = false
     handle(.list(listed, isOwner: state.isOwner))
   }
@@ -125,7 +135,8 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
       try directory.takeLock()
     } catch {
       isElsewhere = SystemError.code(of: error) == EWOULDBLOCK
-      if !isElsewhere { report("the lock of the outbox can't be taken", error) }
+      hasFailed = !isElsewhere
+      if hasFailed { report("the lock of the outbox can't be taken", error) }
       return
     }
     isElsewhere = false
@@ -141,7 +152,8 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
       directory.unlock()
       // Another process may have added an entry while it could not take the lock.
       let known = Set(entries.values.map(\.file))
-      guard let files = try? directory.files(), !files.allSatisfy(known.union(unreadable).contains) else { return }
+      guard let files = try? directory.files(), !files.allSatisfy(known.union(unreadable).union(stuck).contains)
+      else { return }
       guard let listed = listed(files) else { return }
       perform(state.handle(.list(listed, isOwner: false), at: clock.uptime))
       acquire()
@@ -157,8 +169,10 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
         forget(name)
       }
       unreadable.formIntersection(files)
+      hasFailed = false
       return read(files)
     } catch {
+      hasFailed = true
       report("the directory can't be read", error)
       return nil
     }
@@ -166,7 +180,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
 
   /// Returns the entries of `files`, and reads those that are new.
   private func read(_ files: [OutboxDirectory.File]) -> [OutboxState.Item] {
-    files.compactMap { file in
+    files.filter { !stuck.contains($0) }.compactMap { file in
       if entries[file.name] == nil { load(file) } else { entries[file.name]?.file = file }
       guard let entry = entries[file.name]?.entry else {
         return unreadable.contains(file) ? OutboxState.Item(file.name, hold: .unreadable) : nil
@@ -209,7 +223,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
         drain.run { [self] in handle(.end(name, .unreachable(cancelled))) }
       case .report(let name): deliver(name)
       case .remove(let name):
-        if let file = entries[name]?.file { change("removed") { try directory.remove(file) } }
+        if let file = entries[name]?.file, !change("removed", { try directory.remove(file) }) { stuck.insert(file) }
         forget(name)
       case .park(let name, let status): rename(name, .parked(status: status))
       case .unpark(let name): rename(name, nil)
@@ -224,11 +238,18 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
 
   private func rename(_ name: OutboxName, _ hold: OutboxState.Hold?) {
     guard let file = entries[name]?.file else { return }
-    change("renamed") { entries[name]?.file = try directory.rename(file, hold) }
+    _ = change("renamed") { entries[name]?.file = try directory.rename(file, hold) }
   }
 
-  private func change(_ verb: String, _ body: () throws -> Void) {
-    do { try body() } catch { report("an entry can't be \(verb); it may be sent again with its key", error) }
+  /// Returns whether the change has succeeded.
+  private func change(_ verb: String, _ body: () throws -> Void) -> Bool {
+    do {
+      try body()
+      return true
+    } catch {
+      report("an entry can't be \(verb); it may be sent again with its key", error)
+      return false
+    }
   }
 
   private func begin(_ name: OutboxName) {
@@ -238,7 +259,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     let work = SingleAssignmentDisposable()
     running[name] = work
     // Reports no error, in contrast to the interceptor, which decides.
-    guard !accounts.contains(where: { isForeign(entry, to: $0) }) else {
+    guard !isForeign(entry) else {
       return drain.run { [self] in end(name, work, nil, .otherAccount) }
     }
     let finish: @Sendable (Result<Response, NetworkError>) -> Void = { [self] result in
@@ -247,16 +268,20 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
       drain.run { [self] in end(name, work, result, outcome) }
     }
     work.setDisposable(
-      network.response(to: content, accept: entry.call.accept).subscribe(
-        onSuccess: { [reading = network.reading] response in
+      quiet.response(to: content, accept: entry.call.accept).subscribe(
+        onSuccess: { [reading = quiet.reading] response in
           finish(Result { try response.settled() }.mapError { reading.report($0, from: response) })
         },
         onError: { finish(.failure(NetworkError.wrapping($0))) }))
   }
 
-  private func isForeign(_ entry: OutboxEntry, to account: AuthenticationInterceptor) -> Bool {
+  /// Returns whether the entry belongs to a user whose token would not be sent with it.
+  private func isForeign(_ entry: OutboxEntry) -> Bool {
     guard let request = try? network.builder.request(for: entry.call.content) else { return false }
-    return account.covers(request) && account.isOther(than: entry.account)
+    let covering = accounts.filter { $0.covers(request) }
+    // For example after a change of the base URL, it would be sent without its user.
+    if covering.isEmpty { return entry.account != nil }
+    return covering.contains { $0.isOther(than: entry.account) }
   }
 
   private func end(
@@ -267,12 +292,15 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     running[name] = nil
     outcomes[name] = result
     handle(.end(name, outcome))
+    // A result that was not delivered is not the last one.
+    outcomes[name] = nil
   }
 
   /// Delivers a result. The entry remains until then, so that a result is lost only together with the subscribers.
   private func deliver(_ name: OutboxName) {
     guard let (entry, file) = entries[name], let result = outcomes.removeValue(forKey: name) else { return }
-    let outcome = (entry: Outbox.Entry(entry, .sending), result: result)
+    let reported = result.mapError { network.reading.report($0) }
+    let outcome = (entry: Outbox.Entry(entry, .sending), result: reported)
     guard let delivery = network.backend.delivery else {
       results.onNext(outcome)
       return drain.run { [self] in handle(.reported(file.name)) }
@@ -284,15 +312,13 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   }
 
   /// Whether other processes or the system may change the directory without a signal.
-  private var looksAgain: Bool { !unreadable.isEmpty || (isElsewhere && state.isDue) }
+  private var looksAgain: Bool { hasFailed || !unreadable.isEmpty || (isElsewhere && state.isDue) }
 
   /// Runs one timer, until the next pause ends.
   private func keepTime() {
-    var deadline = state.deadline
-    if looksAgain {
-      // Neither a device that is unlocked nor a process that ends sends a signal.
-      deadline = min(deadline ?? .seconds(Int64.max / 2), timer?.deadline ?? clock.uptime + .seconds(60))
-    }
+    // Neither a device that is unlocked nor a process that ends sends a signal.
+    lookAt = looksAgain ? lookAt ?? clock.uptime + .seconds(60) : nil
+    let deadline = [state.deadline, lookAt].compactMap(\.self).min()
     guard deadline != timer?.deadline else { return }
     timer.take()?.item.dispose()
     guard isStarted, let deadline else { return }
@@ -303,7 +329,12 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
         self?.drain.run { [weak self] in
           guard let self, timer?.item === item else { return }
           timer = nil
-          if looksAgain { look() } else { handle(.wake) }
+          if let time = lookAt, time <= clock.uptime {
+            lookAt = nil
+            look()
+          } else {
+            handle(.wake)
+          }
         }
       })
   }

@@ -120,8 +120,10 @@ struct OutboxState {
       replace(with: listed)
     case .disown: isOwner = false
     case .add(let added):
+      // A file that could not be read before may be readable now.
+      let readable = added.filter { items[$0.name]?.hold == .unreadable }
       let new = added.filter { items[$0.name] == nil }
-      for item in new { items[item.name] = item }
+      for item in new + readable { items[item.name] = item }
       // A directory lists in no order. All are known before the first one starts.
       let isLast = new.count == 1 && new.allSatisfy { item in order.last.map { $0 < item.name } ?? true }
       order += new.map(\.name)
@@ -189,7 +191,8 @@ struct OutboxState {
     case .failed(let error, let after):
       item.failures += 1
       if let pause = retry.delay(after: error, attempt: item.failures) {
-        item.notBefore = now + min(max(after ?? pause, .zero), Self.longestPause)
+        // A server may request no delay, again and again.
+        item.notBefore = now + min(max(after ?? .zero, pause), Self.longestPause)
       } else {
         flights[name] = .reporting(parks: true, status: error.response?.status)
         actions.append(.report(name))

@@ -131,7 +131,7 @@ struct UploadState: Sendable {
       return pause()
     case (.refused, _): return end(.fail(.response))
     case (.lastChunk, .sending): return ending()
-    case (.changed, .sending): return [.stop] + abandon(.changedFile)
+    case (.changed, .sending): return [.stop] + abandon(.changedFile, deletes: note?.isEnding != true)
     case (.unsaved, _): return [.stop] + abandon(.note)
     default: return []
     }
@@ -247,12 +247,15 @@ struct UploadState: Sendable {
     guard next < sent.count else { return end(.fail(.response)) }
     limit = next
     least = min(least, next)
-    return ask()
+    // A server could state one byte less each time.
+    return pause()
   }
 
   private mutating func learn(_ reply: Reply) -> Failure? {
     if let most = reply.maxAppend { limit = min(limit, most) }
     if let minimum = reply.minAppend { least = min(minimum, limit) }
+    // An upload that may be complete is not deleted because of a limit that was lowered since.
+    guard note?.isEnding != true else { return nil }
     return reply.maxSize.flatMap { $0 < size ? .tooLarge(limit: $0) : nil }
   }
 
@@ -266,8 +269,8 @@ struct UploadState: Sendable {
   private mutating func finish() -> [Action] { end(.finish) }
 
   /// Ends without a usable upload, here and at the server.
-  private mutating func abandon(_ failure: Failure) -> [Action] {
-    let url = note?.url
+  private mutating func abandon(_ failure: Failure, deletes: Bool = true) -> [Action] {
+    let url = deletes ? note?.url : nil
     note = nil
     return (url.map { [.terminate($0)] } ?? []) + [.forget] + end(.fail(failure))
   }

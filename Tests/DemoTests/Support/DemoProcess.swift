@@ -60,6 +60,9 @@ final class DemoProcess {
   /// Stops reading the output of the program, like `head`.
   func closeOutput() throws { try output.fileHandleForReading.close() }
 
+  /// Whether the program has not ended yet.
+  var isRunning: Bool { process.isRunning }
+
   func interrupt() { process.interrupt() }
 
   /// Waits for the next line of the output and returns it; `nil` at the end.

@@ -2,11 +2,9 @@ import XCTest
 
 final class TourTests: XCTestCase {
   func test_tour_showsEveryStopInOrder_andSucceeds() throws {
-    let start = ContinuousClock.now
     let result = try DemoProcess.run()
     XCTAssertEqual(result.code, 0, result.errors)
     XCTAssertEqual(result.errors, "")
-    XCTAssertLessThan(ContinuousClock.now - start, .seconds(15))
     // The language of the message depends on the system.
     let refused = "network error: connection -1212: "
     // On a busy machine, the merged responses may arrive in another order.
@@ -49,10 +47,8 @@ final class TourTests: XCTestCase {
   func test_lines_arePrintedWhenResultsArrive() throws {
     let tour = try DemoProcess([])
     XCTAssertEqual(tour.line()?.hasPrefix("await:"), true)
-    // The first line arrives long before the tour ends.
-    let start = ContinuousClock.now
+    XCTAssertTrue(tour.isRunning, "the first line arrives long before the tour ends")
     XCTAssertEqual(tour.finish().code, 0)
-    XCTAssertGreaterThan(ContinuousClock.now - start, .milliseconds(300))
   }
 
   func test_server_survivesExtremeNumbers() throws {

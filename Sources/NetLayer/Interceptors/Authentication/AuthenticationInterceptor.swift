@@ -167,6 +167,8 @@ public final class AuthenticationInterceptor: Interceptor {
   private func responses(
     to request: Request, _ held: TokenRefresh.Held, _ next: InterceptorChain
   ) throws -> Observable<Response> {
+    // A stored request names its user, and its error says that it waits for that user.
+    if let refusal = refusal(of: held.token, request) { throw refusal }
     if let owner = request.context[CallOwners.self][ObjectIdentifier(tokens)], owner != held.generation {
       throw NetworkError(
         kind: .authentication,
