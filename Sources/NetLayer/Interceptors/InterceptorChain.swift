@@ -4,19 +4,24 @@ import Streams
 public struct InterceptorChain: Sendable {
   let network: Network
   let progress: ProgressHandler?
+  let delivery: Transmission.Delivery
   /// The index of the next interceptor.
   private let place: Int
 
   /// Creates the whole chain of `network`, for one call.
-  init(network: Network, progress: ProgressHandler?) { self.init(network, progress, 0) }
+  init(network: Network, progress: ProgressHandler?, delivery: Transmission.Delivery) {
+    self.init(network, progress, delivery, 0)
+  }
 
-  private init(_ network: Network, _ progress: ProgressHandler?, _ place: Int) {
-    (self.network, self.progress, self.place) = (network, progress, place)
+  private init(
+    _ network: Network, _ progress: ProgressHandler?, _ delivery: Transmission.Delivery, _ place: Int
+  ) {
+    (self.network, self.progress, self.delivery, self.place) = (network, progress, delivery, place)
   }
 
   /// Sends `request` to the rest of the chain at each subscription; two subscriptions send it twice.
   public func callAsFunction(_ request: Request) -> Observable<Response> {
-    network.interceptors[place].intercept(request, next: InterceptorChain(network, progress, place + 1))
+    network.interceptors[place].intercept(request, next: InterceptorChain(network, progress, delivery, place + 1))
   }
 
   /// Returns the account with which the rest of the chain will authenticate `request`, or `nil` for none.
