@@ -86,8 +86,10 @@ final class CallResponses: StreamSource {
   }
 
   /// Returns the destination of the events of the transport: an awaiting task, if no other code follows the transport.
-  private func delivery(invalidates: Bool) -> Transmission.Delivery {
-    isAwaited && !invalidates && progress == nil && network.interceptors.count == 1 ? .task : .mapping
+  private func delivery(invalidates: Bool) -> InterceptorChain.Delivery {
+    guard isAwaited, !invalidates else { return .mapping }
+    guard network.interceptors.count == 1 else { return .mapping }
+    return progress == nil ? .task : .mapping
   }
 
   /// Builds the request, and replaces the notes of an earlier call with the same request.

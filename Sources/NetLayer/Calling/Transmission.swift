@@ -15,14 +15,6 @@ struct TransportInterceptor: Interceptor {
 /// The subscription that it serves owns it. It releases that subscription when the request has ended. For a streamed
 /// response, it does so when the head is delivered, regardless of how long the body takes.
 final class Transmission: Disposable {
-  /// The destination of the events.
-  enum Delivery {
-    /// The mapping queue, on which the receiver is called.
-    case mapping
-    /// A task that awaits the response. The receiver is called on the transport's thread, so it must only resume the task.
-    case task
-  }
-
   enum Event {
     case progress(TransferProgress)
     case response(Response)
@@ -46,13 +38,13 @@ final class Transmission: Disposable {
   private let request: Request
   let network: Network
   let progress: ProgressHandler?
-  private let delivery: Delivery
+  private let delivery: InterceptorChain.Delivery
   /// Guards the state, which the subscriber, the transport and the mapping queue access. Events are delivered and
   /// requests cancelled outside the lock.
   let state: Locked<State>
 
   init(
-    _ request: Request, _ network: Network, _ progress: ProgressHandler?, _ delivery: Delivery,
+    _ request: Request, _ network: Network, _ progress: ProgressHandler?, _ delivery: InterceptorChain.Delivery,
     _ sink: consuming Sink<Response>
   ) {
     (self.request, self.network, self.progress, self.delivery) = (request, network, progress, delivery)

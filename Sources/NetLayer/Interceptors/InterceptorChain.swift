@@ -2,19 +2,27 @@ import Streams
 
 /// The rest of the chain after an interceptor: the next interceptors and, finally, the transport.
 public struct InterceptorChain: Sendable {
+  /// The destination of the transport's events.
+  enum Delivery {
+    /// The mapping queue, on which the receiver is called.
+    case mapping
+    /// A task that awaits the response. The receiver is called on the transport's thread, so it must only resume the task.
+    case task
+  }
+
   let network: Network
   let progress: ProgressHandler?
-  let delivery: Transmission.Delivery
+  let delivery: Delivery
   /// The index of the next interceptor.
   private let place: Int
 
   /// Creates the whole chain of `network`, for one call.
-  init(network: Network, progress: ProgressHandler?, delivery: Transmission.Delivery) {
+  init(network: Network, progress: ProgressHandler?, delivery: Delivery) {
     self.init(network, progress, delivery, 0)
   }
 
   private init(
-    _ network: Network, _ progress: ProgressHandler?, _ delivery: Transmission.Delivery, _ place: Int
+    _ network: Network, _ progress: ProgressHandler?, _ delivery: Delivery, _ place: Int
   ) {
     (self.network, self.progress, self.delivery, self.place) = (network, progress, delivery, place)
   }
