@@ -161,7 +161,8 @@ ccurl_multi *ccurl_multi_init(void) {
   multi->deadline = -1;
   multi->epoll = epoll_create1(EPOLL_CLOEXEC);
   multi->wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  struct epoll_event event = {.events = EPOLLIN, .data.fd = multi->wakeup};
+  // Edge-triggered: each write wakes the loop once, and nothing has to read the counter.
+  struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = multi->wakeup};
   if (multi->epoll >= 0 && multi->wakeup >= 0 && epoll_ctl(multi->epoll, EPOLL_CTL_ADD, multi->wakeup, &event) == 0) {
     multi->handle = ccurl.multi_init();
   }
@@ -226,11 +227,7 @@ void ccurl_multi_work(ccurl_multi *multi) {
   for (int i = 0; i < multi->ready; i++) {
     int socket = multi->events[i].data.fd, running = 0;
     uint32_t ready = multi->events[i].events;
-    if (socket == multi->wakeup) {
-      uint64_t times;
-      while (read(socket, &times, sizeof times) < 0 && errno == EINTR) {}
-      continue;
-    }
+    if (socket == multi->wakeup) continue;
     // An earlier event of this batch may have closed it.
     if (socket >= multi->count || multi->sockets[socket].watched == 0) continue;
     if (multi->sockets[socket].user != NULL) {

@@ -47,7 +47,8 @@ public struct Backend: Sendable {
   private(set) var signerAccount: String?
   /// The interceptors between the calls and the transport, outermost first.
   public var interceptors: [any Interceptor]
-  /// A closure that receives every error of a call once, before the caller, on the thread where the error occurred.
+  /// A closure that receives every error of a call once, before the caller: in the task that awaits `fetch`, else on the
+  /// thread where the error occurred, never on the transport's.
   ///
   /// Use it for global reactions such as an expired token or a metric. The caller receives the error as well.
   public var onError: (@Sendable (NetworkError) -> Void)?
@@ -66,7 +67,7 @@ public struct Backend: Sendable {
   /// `TestScheduler` once, and nothing waits in real time. The transport has its own clock.
   public var clock: any SchedulerType
   /// The scheduler that parses and maps responses, which keeps that work off the transport's thread and the main
-  /// thread. The default is a concurrent global queue.
+  /// thread. A task that awaits `fetch` parses and maps on its own executor. The default is a concurrent global queue.
   public var mapping: any ImmediateSchedulerType
   /// The scheduler that delivers models and their errors after mapping.
   ///

@@ -21,6 +21,15 @@ extension Network {
     Single(trusted: Observable(CallResponses(self, .call(call, accept: accept), reception, progress, onlyLast: true)))
   }
 
+  /// Returns the last response to `call`, of any status, for a task that only awaits it.
+  ///
+  /// It may arrive on the transport's thread, and its error may be unreported: the task reports it.
+  func awaitedResponse(to call: CallContent, accept: String?, progress: ProgressHandler?) -> Single<Response> {
+    Single(
+      trusted: Observable(
+        CallResponses(self, .call(call, accept: accept), .whole, progress, onlyLast: true, isAwaited: true)))
+  }
+
   /// Sends `request` unchanged through the interceptors and emits the response of any status.
   ///
   /// The backend adds nothing: no headers, common parameters or signature.
@@ -43,12 +52,15 @@ final class CallResponses: StreamSource {
   private let reception: ResponseReception
   private let progress: ProgressHandler?
   private let onlyLast: Bool
+  /// Whether the receiver only resumes a task, which reports errors.
+  private let isAwaited: Bool
 
   init(
-    _ network: Network, _ content: Content, _ reception: ResponseReception, _ progress: ProgressHandler?, onlyLast: Bool
+    _ network: Network, _ content: Content, _ reception: ResponseReception, _ progress: ProgressHandler?,
+    onlyLast: Bool, isAwaited: Bool = false
   ) {
     (self.network, self.content, self.reception) = (network, content, reception)
-    (self.progress, self.onlyLast) = (progress, onlyLast)
+    (self.progress, self.onlyLast, self.isAwaited) = (progress, onlyLast, isAwaited)
   }
 
   func start(_ sink: Sink<Response>) {
@@ -61,14 +73,23 @@ final class CallResponses: StreamSource {
     }
     // Outside all interceptors, because a failed attempt that a retry recovers from is not an error.
     let number = network.observer == nil ? nil : request.context[CallNumber.self]
-    let receiver = Receiver(network: network, sink: sink, last: onlyLast ? Cell(nil) : nil, number: number)
+    let invalidates = labels?.invalidates ?? []
+    let delivery = delivery(invalidates: !invalidates.isEmpty)
+    let receiver = Receiver(
+      network: network, sink: sink, last: onlyLast ? Cell(nil) : nil, number: number, reports: delivery == .mapping)
     let scope = ReceiverScope(sink.subscription, receiver) { $0.receiver.finish($1) }
-    var responses = limited(InterceptorChain(network: network, progress: progress)(request), request)
+    let chain = InterceptorChain(network: network, progress: progress, delivery: delivery)
+    var responses = limited(chain(request), request)
     if let observer = network.observer { responses = observed(responses, request, by: observer) }
-    guard let labels, !labels.invalidates.isEmpty else {
-      return responses.run(scope) { scope.receiver.receive($0) }
-    }
-    network.invalidating(labels.invalidates, after: responses).run(scope) { scope.receiver.receive($0) }
+    if !invalidates.isEmpty { responses = network.invalidating(invalidates, after: responses) }
+    responses.run(scope) { scope.receiver.receive($0) }
+  }
+
+  /// Returns the destination of the events of the transport: an awaiting task, if no other code follows the transport.
+  private func delivery(invalidates: Bool) -> InterceptorChain.Delivery {
+    guard isAwaited, !invalidates else { return .mapping }
+    guard network.interceptors.count == 1 else { return .mapping }
+    return progress == nil ? .task : .mapping
   }
 
   /// Builds the request, and replaces the notes of an earlier call with the same request.
@@ -108,12 +129,15 @@ final class CallResponses: StreamSource {
       onDispose: { if !isOver.isRaised { observer.note(.cancelled, of: request) } })
   }
 
-  /// Fails a call that can't be sent. The error arrives on the scheduler where results would arrive.
+  /// Fails a call that can't be sent. The error arrives on the scheduler where results would arrive, or in the task
+  /// that awaits it.
   private func fail(_ subscription: Subscription, _ error: any Error) {
+    let error = network.reading.translated(NetworkError.wrapping(error))
+    if isAwaited { return subscription.fail(error) }
     subscription.ownUntilRun { leave in
       network.backend.mapping.schedule { [reading = network.reading] in
         leave()
-        subscription.fail(reading.report(reading.translated(NetworkError.wrapping(error))))
+        subscription.fail(reading.report(error))
       }
     }
   }
@@ -141,6 +165,8 @@ final class CallResponses: StreamSource {
     let last: Cell<Response?>?
     /// The number of the call, if the network has an observer.
     let number: Int?
+    /// Whether this object reports errors.
+    let reports: Bool
 
     func receive(_ response: Response) {
       var response = response
@@ -164,7 +190,7 @@ final class CallResponses: StreamSource {
     }
 
     func finish(_ error: (any Error)?) {
-      if let error { return sink.subscription.fail(network.reading.report(adopted(error))) }
+      if let error { return sink.subscription.fail(reports ? network.reading.report(adopted(error)) : error) }
       guard let last else { return sink.subscription.complete() }
       guard let response = last.value.take() else {
         let error = network.reading.error(

@@ -10,8 +10,10 @@ extension Network {
   /// let user: User = try await github.fetch(.get("/users/octocat"))
   /// let repo = try await github.fetch(.post("/user/repos", json: NewRepo(name: "x")), as: Repo.self)
   /// ```
-  /// Cancelling the task cancels the request. `progress` is called on the backend's `mapping` scheduler. `delivery` is
-  /// not used, because the awaiting task resumes on its own executor.
+  /// Cancelling the task cancels the request. The task decodes the response on its own executor, so `delivery` is not
+  /// used. Without interceptors, a signer, invalidated tags and `progress`, `mapping` is not used either: the task calls
+  /// `mapError` and `onError`, and the transport's thread resumes the task. A custom executor must therefore not run a
+  /// job within `enqueue`. `progress` is called on `mapping`.
   ///
   /// - Throws: The call's `NetworkError`; its kind is `cancelled` if the task is cancelled.
   @_disfavoredOverload
@@ -72,18 +74,24 @@ extension Network {
   private func receive(
     to call: CallContent, _ accept: String?, _ progress: ProgressHandler?
   ) async throws(NetworkError) -> Response {
-    try await awaited(response(to: call, accept: accept, progress: progress))
+    do {
+      return try await awaitedResponse(to: call, accept: accept, progress: progress).value
+    } catch let error as NetworkError {
+      throw reading.report(error)
+    } catch {
+      throw awaitError(error)
+    }
   }
 
   /// Returns the element of `single`, or throws the error that an awaiting task expects.
   func awaited<Element: Sendable>(_ single: Single<Element>) async throws(NetworkError) -> Element {
-    do {
-      return try await single.value
-    } catch is CancellationError {
-      throw reading.error(.cancelled, "the task that waited for the call was cancelled")
-    } catch {
-      throw NetworkError.wrapping(error)
-    }
+    do { return try await single.value } catch { throw awaitError(error) }
+  }
+
+  /// Returns the error that an awaiting task throws for `error`.
+  private func awaitError(_ error: any Error) -> NetworkError {
+    error is CancellationError
+      ? reading.error(.cancelled, "the task that waited for the call was cancelled") : NetworkError.wrapping(error)
   }
 
   /// Returns what `read` returns for `response` if its status is 200 to 299; reports an error.

@@ -4,13 +4,13 @@ import Streams
 /// The last interceptor, which sends a request to the transport at each subscription.
 struct TransportInterceptor: Interceptor {
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
-    let (network, progress) = (next.network, next.progress)
-    return Observable(push: { Transmission(request, network, progress, Sink($0, $1)).start() })
+    let (network, progress, delivery) = (next.network, next.progress, next.delivery)
+    return Observable(push: { Transmission(request, network, progress, delivery, Sink($0, $1)).start() })
   }
 }
 
 /// One request in the transport. This class cancels it, and moves its events from the transport's thread, which must not
-/// be blocked, to the mapping queue.
+/// be blocked, to the mapping queue or to an awaiting task.
 ///
 /// The subscription that it serves owns it. It releases that subscription when the request has ended. For a streamed
 /// response, it does so when the head is delivered, regardless of how long the body takes.
@@ -38,14 +38,16 @@ final class Transmission: Disposable {
   private let request: Request
   let network: Network
   let progress: ProgressHandler?
+  private let delivery: InterceptorChain.Delivery
   /// Guards the state, which the subscriber, the transport and the mapping queue access. Events are delivered and
   /// requests cancelled outside the lock.
   let state: Locked<State>
 
   init(
-    _ request: Request, _ network: Network, _ progress: ProgressHandler?, _ sink: consuming Sink<Response>
+    _ request: Request, _ network: Network, _ progress: ProgressHandler?, _ delivery: InterceptorChain.Delivery,
+    _ sink: consuming Sink<Response>
   ) {
-    (self.request, self.network, self.progress) = (request, network, progress)
+    (self.request, self.network, self.progress, self.delivery) = (request, network, progress, delivery)
     let subscription = sink.subscription
     state = Locked(State(receiver: sink))
     subscription.own(self)
@@ -194,9 +196,9 @@ final class Transmission: Disposable {
   }
 }
 
-/// The switch from the transport's thread to the mapping queue, `Backend.mapping`.
+/// The switch from the transport's thread to the mapping queue, `Backend.mapping`, or to an awaiting task.
 extension Transmission {
-  /// Queues an event and starts the delivery on the mapping queue, unless it is running. Called on the transport's thread.
+  /// Queues an event and starts the delivery, unless it is running. Called on the transport's thread.
   ///
   /// - Parameter handsOver: Whether the receiver of the response, not this object, cancels the rest of the request.
   func add(_ event: Event, handsOver: Bool = false) {
@@ -207,10 +209,14 @@ extension Transmission {
       defer { state.isDelivering = true }
       return !state.isDelivering
     }
-    if starts { network.runOnMappingQueue { [self] in deliver() } }
+    guard starts else { return }
+    switch delivery {
+    case .mapping: network.runOnMappingQueue { [self] in deliver() }
+    case .task: deliver()
+    }
   }
 
-  /// Delivers the queued events. Called on the mapping queue.
+  /// Delivers the queued events. Called on the mapping queue, or on the transport's thread for an awaiting task.
   private func deliver() {
     while let (event, receiver) = takeEvent() {
       switch event {

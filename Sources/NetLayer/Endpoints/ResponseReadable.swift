@@ -17,7 +17,7 @@ public protocol ResponseReadable: Sendable {
   static var accept: String? { get }
   /// Reads a result from `response`, whose status is 200 to 299.
   ///
-  /// Called on the backend's `mapping` scheduler.
+  /// Called on the backend's `mapping` scheduler, or in the task that awaits `fetch`.
   ///
   /// - Throws: A `NetworkError`, usually of kind `parse`. Any other error becomes the underlying error of kind `other`.
   static func read(_ response: Response) throws -> Self

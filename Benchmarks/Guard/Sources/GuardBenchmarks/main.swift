@@ -21,7 +21,7 @@ struct AtOnce: Transport {
 }
 
 /// Prints its URL, and serves until the end of standard input. The programs with libcurl read the URL from `SERVER`, so
-/// that only the client's instructions are counted.
+/// that only the client's instructions are counted. Those over TLS read the URL of another server from `SECURE`.
 func serve() throws {
   let server = try TestServer { _ in .json(String(decoding: AtOnce.body, as: UTF8.self)) }
   try FileHandle.standardOutput.write(contentsOf: Data((server.url.absoluteString + "\n").utf8))
@@ -84,22 +84,74 @@ func chain(_ count: Int) -> Observable<Int> {
   .map { $0 &+ 1 }.filter { $0 & 1 == 0 }.map { $0 &* 3 }
 }
 
+/// Calls `network` from one task, one call after the other.
+func fetchRepeatedly(_ count: Int, _ network: Network) throws {
+  let done = DispatchSemaphore(value: 0)
+  Task.detached {
+    do {
+      for _ in 0..<count { use(try await network.fetch(.get("/x"), as: Message.self)) }
+    } catch {
+      fatalError("\(error)")
+    }
+    done.signal()
+  }
+  done.wait()
+}
+
+/// A transport that trusts the server's certificate, the file in `CERTIFICATE`.
+func makeTransport() throws -> CurlTransport {
+  guard let path = ProcessInfo.processInfo.environment["CERTIFICATE"] else { return try CurlTransport() }
+  return try CurlTransport(.init(tls: .init(trust: .file(URL(filePath: path)))))
+}
+
+func sendRepeatedly(_ count: Int, _ request: Request) throws {
+  let transport = try makeTransport()
+  let done = DispatchSemaphore(value: 0)
+  for _ in 0..<count {
+    use(
+      transport.send(request) { result in
+        switch result {
+        case .success(let response) where response.status == 200: break
+        default: fatalError("\(result)")
+        }
+        done.signal()
+      })
+    done.wait()
+  }
+}
+
+/// Sends each request in the completion of the previous one, on the transport's thread.
+func sendFromCompletion(_ count: Int, _ transport: CurlTransport, _ request: Request, _ done: DispatchSemaphore) {
+  if count == 0 {
+    done.signal()
+    return
+  }
+  _ = transport.send(request) { result in
+    if case .failure(let error) = result { fatalError("\(error)") }
+    sendFromCompletion(count - 1, transport, request, done)
+  }
+}
+
+/// The HTTPS server, whose URL is in `SECURE`.
+func secureServer() throws -> URL {
+  guard let url = URL(string: ProcessInfo.processInfo.environment["SECURE"] ?? "") else {
+    throw CocoaError(.fileNoSuchFile)
+  }
+  return url
+}
+
+func requestOverHTTP2(_ method: HTTPMethod) throws -> Request {
+  var request = Request(method: method, url: try secureServer())
+  request.options.httpVersion = .http2
+  if method == .post { request.body = .data(AtOnce.body) }
+  return request
+}
+
 let programs: [String: (Int) throws -> Void] = [
   "response": { for _ in 0..<$0 { use(network.response(.get, "/x").subscribe(onNext: { use($0) })) } },
   "decoded": { for _ in 0..<$0 { use(network.json(.get, "/x").data(User.self).subscribe(onNext: { use($0) })) } },
   "typed": { for _ in 0..<$0 { use(plain.request(.get("/x"), as: Message.self).subscribe(onSuccess: { use($0) })) } },
-  "fetch": { count in
-    let done = DispatchSemaphore(value: 0)
-    Task.detached {
-      do {
-        for _ in 0..<count { use(try await plain.fetch(.get("/x"), as: Message.self)) }
-      } catch {
-        fatalError("\(error)")
-      }
-      done.signal()
-    }
-    done.wait()
-  },
+  "fetch": { try fetchRepeatedly($0, plain) },
   "delivered": { count in
     for _ in 0..<count {
       use(delivered.request(.get("/x"), as: Message.self).subscribe(onSuccess: { use($0) }))
@@ -128,21 +180,17 @@ let programs: [String: (Int) throws -> Void] = [
     for _ in 0..<3 { subject.map { $0 &+ 1 }.subscribe(onNext: { use($0) }).disposed(by: bag) }
     for number in 0..<count * 10 { subject.onNext(number) }
   },
-  "transport": { count in
-    let transport = try CurlTransport()
-    let request = Request(url: server)
+  "transport": { try sendRepeatedly($0, Request(url: server)) },
+  "chained": { count in
     let done = DispatchSemaphore(value: 0)
-    for _ in 0..<count {
-      use(
-        transport.send(request) { result in
-          if case .failure(let error) = result { fatalError("\(error)") }
-          done.signal()
-        })
-      done.wait()
-    }
+    sendFromCompletion(count, try makeTransport(), Request(url: server), done)
+    done.wait()
   },
+  "https": { try sendRepeatedly($0, Request(url: try secureServer())) },
+  "http2": { try sendRepeatedly($0, try requestOverHTTP2(.get)) },
+  "post": { try sendRepeatedly($0, try requestOverHTTP2(.post)) },
   "call": { count in
-    let network = Network(Backend(baseURL: server, envelope: .standard, transport: try CurlTransport()))
+    let network = Network(Backend(baseURL: server, envelope: .standard, transport: try makeTransport()))
     let done = DispatchSemaphore(value: 0)
     for _ in 0..<count {
       use(
@@ -151,6 +199,7 @@ let programs: [String: (Int) throws -> Void] = [
       done.wait()
     }
   },
+  "awaited": { try fetchRepeatedly($0, Network(Backend(baseURL: server, transport: try makeTransport()))) },
   "json": { count in
     struct List: Decodable { var items: [User] }
     for _ in 0..<count { use(try JSON(parsing: text).decode(List.self)) }

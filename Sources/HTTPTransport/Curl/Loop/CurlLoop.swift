@@ -104,6 +104,8 @@
         turn &+= 1
         let timeout = resting.isEmpty ? milliseconds(until: nextCheck) : 0
         ccurl_multi_wait(multi, inbox.fallAsleep() ? timeout : 0)
+        // Entries added during this turn, for example by completions, are taken by the next turn without a wake-up.
+        inbox.waker.wakeUp()
         // Reads the time before any input, because input that arrives later did not precede the wait.
         now = Deadline.now()
         work()
@@ -139,7 +141,6 @@
     }
 
     private func takeInbox() {
-      inbox.waker.wakeUp()
       now = Deadline.now()
       inbox.takeAll(
         submitted: accept, cancelled: { end($0, .failure(Self.cancelledError($0))) },
