@@ -63,17 +63,19 @@ serve() {
     printf 'cd %q; export LD_LIBRARY_PATH=%q PYTHONDONTWRITEBYTECODE=1\n' "$work" "$libraries"
     # Foundation's Process waits until every process has closed the descriptors that it has opened.
     echo 'for each in /proc/$$/fd/*; do each=${each##*/}; case $each in [012] | 255) ;; *) eval "exec $each>&-" ;; esac; done'
+    # A session of its own, so that the processes that a server has started end with it.
+    printf 'setsid '
     printf '%q ' "$@"
     printf '>> %q 2>&1 < /dev/null &\necho $! > %q\n' "$work/$server.log" "$pid"
     printf 'for _ in {1..600}; do\n  (exec 3<> /dev/tcp/127.0.0.1/%q) 2> /dev/null && exit 0\n' "$port"
     printf '  kill -0 "$(cat %q)" 2> /dev/null || exit 1\n  sleep 0.1\ndone\nexit 1\n' "$pid"
   } > "$work/$server.start"
-  ended='while kill -0 "$pid" 2> /dev/null; do sleep 0.05; done'
-  printf '#!/usr/bin/env bash\npid=$(cat %q); kill -KILL "$pid" 2> /dev/null; %s\n' "$pid" "$ended" > "$work/$server.kill"
-  printf '#!/usr/bin/env bash\npid=$(cat %q) || exit 0; kill "$pid" 2> /dev/null\n' "$pid" > "$work/$server.stop"
-  printf 'for _ in {1..50}; do kill -0 "$pid" 2> /dev/null || exit 0; sleep 0.1; done\nkill -KILL "$pid"\n' >> "$work/$server.stop"
+  printf '#!/usr/bin/env bash\npid=$(cat %q); kill -KILL -- "-$pid" 2> /dev/null\n' "$pid" > "$work/$server.kill"
+  echo 'while kill -0 -- "-$pid" 2> /dev/null; do sleep 0.05; done' >> "$work/$server.kill"
+  printf '#!/usr/bin/env bash\npid=$(cat %q) || exit 0; kill -- "-$pid" 2> /dev/null\n' "$pid" > "$work/$server.stop"
+  echo 'for _ in {1..30}; do kill -0 -- "-$pid" 2> /dev/null || exit 0; sleep 0.1; done; kill -KILL -- "-$pid"' >> "$work/$server.stop"
   chmod +x "$work/$server".*
-  "$work/$server.start" || die "$server did not start: $(tail -n 3 "$work/$server.log")"
+  "$work/$server.start" || die "$server did not start: $(tail -q -n 3 "$work/$server".*log)"
 }
 
 # certificate NAME SUBJECT-ALTERNATIVE-NAMES: makes ca.pem, and NAME.pem and NAME.key signed by it.

@@ -30,5 +30,13 @@ def prometheus(url):
     yield "up", up[0]["metric"]["job"]
 
 
+def files(url):
+    yield "data", requests.get(url + "/data.json").json()
+    yield "private", requests.get(url + "/private/data.json", auth=requests.auth.HTTPDigestAuth("ada", "p&=1")).json()
+    yield "folder", requests.get(url + "/folder").text
+    yield "big", hashlib.sha256(requests.get(url + "/big.bin").content).hexdigest()
+    yield "part", requests.get(url + "/big.bin", headers={"Range": "bytes=-10"}).content.hex()
+
+
 if __name__ == "__main__":
     print(json.dumps(dict(globals()[sys.argv[1]](*sys.argv[2:]))))

@@ -31,10 +31,10 @@ struct Etcd {
     try await api.fetch(.post("/v3/kv/range", json: ["key": Data(key.utf8)]), as: Range.self).kvs?.first?.text
   }
 
-  func changes(of key: String) -> Observable<String> {
+  /// Emits the values of each change. The first element is empty: the server has begun to watch.
+  func changes(of key: String) -> Observable<[String]> {
     let watch = ["create_request": ["key": Data(key.utf8)]]
-    return api.lines(.post("/v3/watch", json: watch), as: Change.self)
-      .flatMap { Observable.from(($0.result.events ?? []).map(\.kv.text)) }
+    return api.lines(.post("/v3/watch", json: watch), as: Change.self).map { ($0.result.events ?? []).map(\.kv.text) }
   }
 
   func run() async {
@@ -55,8 +55,8 @@ struct Etcd {
     }
     await check("a watch emits each change; a call during the watch uses another connection") {
       var values: [String] = []
-      for try await line in api.lines(.post("/v3/watch", json: ["create_request": ["key": Data("tea".utf8)]]), as: Change.self).values {
-        values += (line.result.events ?? []).map(\.kv.text)
+      for try await texts in changes(of: "tea").values {
+        values += texts
         if values.count == 3 { break }
         try await put("tea", "\(values.count)")
       }
@@ -65,8 +65,8 @@ struct Etcd {
     await check("the server is killed during a watch, and restarted: an error, then the stored value") {
       var values: [String] = []
       let error = try await failure {
-        for try await line in api.lines(.post("/v3/watch", json: ["create_request": ["key": Data("tea".utf8)]]), as: Change.self).values {
-          values += (line.result.events ?? []).map(\.kv.text)
+        for try await texts in changes(of: "tea").values {
+          values += texts
           if values.isEmpty { try await put("tea", "last") } else { try Control.kill("etcd") }
         }
       }

@@ -28,7 +28,8 @@ struct FastAPI {
   init(url: URL, server: String) throws {
     self.url = url
     self.server = server
-    let transport = try CurlTransport(.init(tls: .init(trust: url.scheme == "https" ? .file(Control.file("ca.pem")) : .system)))
+    let trust: TLSOptions.Trust = url.scheme == "https" ? .file(Control.file("ca.pem")) : .system
+    let transport = try CurlTransport(.init(tls: .init(trust: trust)))
     api = Network(
       Backend(
         baseURL: url, coding: .snakeCase, queryEncoding: URLParameterEncoder(arrays: .repeated, bools: .literal),

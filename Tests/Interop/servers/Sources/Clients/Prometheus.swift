@@ -52,7 +52,8 @@ struct Prometheus {
       try equal(series.first?.metric, ["dst": "a+b & c=ü"])
     }
     await check("a target is up after its first scrape") {
-      let up = try await Observable<Int>.interval(.milliseconds(200), scheduler: ConcurrentDispatchQueueScheduler(qos: .utility))
+      let clock = ConcurrentDispatchQueueScheduler(qos: .utility)
+      let up = try await Observable<Int>.interval(.milliseconds(200), scheduler: clock)
         .flatMapFirst { [api] _ in api.request(.get("/query", query: ["query": "up"]), as: Vector.self).asObservable() }
         .compactMap { $0.result.first }
         .take(1).asSingle().value
@@ -73,7 +74,8 @@ struct Prometheus {
       try equal(series.compactMap { $0["__name__"] }.sorted(), ["prometheus_build_info", "up"])
     }
     await check("metrics as text, outside of the envelope") {
-      let metrics = try await api.with { $0.envelope = .none }.fetch(.get(url.appending(path: "metrics")), as: String.self)
+      let metrics = try await api.with { $0.envelope = .none }.fetch(
+        .get(url.appending(path: "metrics")), as: String.self)
       try expect(metrics.contains("prometheus_build_info"), String(metrics.prefix(200)))
     }
   }
