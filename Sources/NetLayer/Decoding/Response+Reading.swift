@@ -174,8 +174,11 @@ extension Response {
     let words = (try? JSON(parsing: body)).map(envelope.words) ?? plainWords
     // Without the query, which may contain tokens.
     let place = url.absoluteString.prefix { $0 != "?" && $0 != "#" }
-    var reason = "the server responded to \(request.method) \(place) with status \(status)"
+    // Only a proxy sends 407 (RFC 9110 §15.5.8), so the credentials of the server are not the cause.
+    let isFromProxy = status == 407
+    var reason = "the \(isFromProxy ? "proxy" : "server") responded to \(request.method) \(place) with status \(status)"
     if let words { reason += ": \(words)" }
+    if isFromProxy { reason += "; check the user and password of the transport's proxy" }
     return reading.error(
       .status, reason, code: status, message: words, response: self)
   }

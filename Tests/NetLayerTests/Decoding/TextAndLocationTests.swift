@@ -57,6 +57,17 @@ final class TextAndLocationTests: XCTestCase {
     }
   }
 
+  func test_status407_namesTheProxyAndItsCredentials() throws {
+    let rows = [("", "with status 407"), ("access denied", "with status 407: access denied")]
+    for (body, words) in rows {
+      let error = try failure { try response(Array(body.utf8), "text/plain", status: 407).validated() }
+      XCTAssertTrue(error.reason.hasPrefix("the proxy responded to GET "), error.reason)
+      let remedy = "; check the user and password of the transport's proxy"
+      XCTAssertTrue(error.reason.hasSuffix(words + remedy), error.reason)
+    }
+    XCTAssertFalse(try failure { try response([], "text/plain", status: 401).validated() }.reason.contains("proxy"))
+  }
+
   func test_bodyWithoutAMessage_isNotShown() throws {
     let rows: [(body: String, type: String)] = [
       ("<html>Not found</html>", "text/html"), ("<b>no</b>", "text/plain"), ("", "text/plain"), (" \n ", "text/plain"),

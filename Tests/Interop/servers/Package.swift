@@ -1,0 +1,12 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let package = Package(
+  name: "Clients",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "NetLayer", path: "../../..")],
+  targets: [
+    .executableTarget(name: "Clients", dependencies: [.product(name: "NetLayer", package: "NetLayer")])
+  ],
+  swiftLanguageModes: [.v6]
+)
