@@ -30,8 +30,6 @@ let retries: [Setting] = [
   Setting(name: "delays with jitter, no budget", interceptors: { [retry(budget: unlimited())] }),
   Setting(name: "RetryInterceptor()", interceptors: { [retry()] }),
   Setting(name: "budget of 1 retry and 10 %", interceptors: { [retry(budget: RetryBudget(capacity: 1))] }),
-  Setting(
-    name: "budget of 1 retry and 2 %", interceptors: { [retry(budget: RetryBudget(capacity: 1, ratio: 0.02))] }),
 ]
 var settings: [Setting] = []
 for (server, sheds, spare) in [
