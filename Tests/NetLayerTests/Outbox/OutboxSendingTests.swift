@@ -191,7 +191,9 @@ final class OutboxSendingTests: XCTestCase {
     let fixture = try OutboxFixture(self)
     for _ in 0..<4 { fixture.server.script(.status(500)) }
     try fixture.open(attempts: 4).send(AddNote(text: "tea"))
-    for delay in [1, 2, 4] {
+    for (made, delay) in [1, 2, 4].enumerated() {
+      // The state may still be that of the attempt before.
+      fixture.waits { fixture.server.seen.count == made + 1 }
       fixture.waits(for: ["tea: retry"])
       XCTAssertEqual(fixture.results.all, [])
       fixture.pass(.seconds(delay))
