@@ -148,9 +148,10 @@ public final class AuthenticationInterceptor: Interceptor {
   /// Begins to read the store, so that `account(of:)` knows the token if the store waits for nothing. Stores the user who
   /// begins the call.
   public func prepare(_ request: inout Request) {
-    guard covers(request) else { return }
-    if tokens.known == nil { _ = tokens.load().subscribe(onError: { _ in }) }
-    request.context[CallOwners.self][ObjectIdentifier(tokens)] = tokens.owning
+    let (isLoaded, owner) = tokens.owning
+    if !isLoaded, covers(request) { _ = tokens.load().subscribe(onError: { _ in }) }
+    // Only `intercept` asks whether the token is sent with the request.
+    if let owner { request.context[CallOwners.self].append((ObjectIdentifier(tokens), owner)) }
   }
 
   /// Sends `request` with the token, and again with a new token if the status is 401.
@@ -167,9 +168,9 @@ public final class AuthenticationInterceptor: Interceptor {
   private func responses(
     to request: Request, _ held: TokenRefresh.Held, _ next: InterceptorChain
   ) throws -> Observable<Response> {
-    // A stored request names its user, and its error says that it waits for that user.
-    if let refusal = refusal(of: held.token, request) { throw refusal }
-    if let owner = request.context[CallOwners.self][ObjectIdentifier(tokens)], owner != held.generation {
+    let owner = request.context[CallOwners.self].first { $0.tokens == ObjectIdentifier(tokens) }
+    // A stored request names its user, which is checked before each sending.
+    if let owner, owner.generation != held.generation, request.context[RequiredAccount.self] == nil {
       throw NetworkError(
         kind: .authentication,
         reason:
@@ -262,7 +263,7 @@ public final class AuthenticationInterceptor: Interceptor {
 /// The generations of tokens at the start of a call that began with a token, for each interceptor. The generation changes when
 /// another user signs in.
 enum CallOwners: ContextKey {
-  static let defaultValue: [ObjectIdentifier: Int] = [:]
+  static let defaultValue: [(tokens: ObjectIdentifier, generation: Int)] = []
 }
 
 /// A marker of requests that a refresh sends, which therefore can't wait for it.

@@ -67,8 +67,11 @@ final class TokenRefresh: Sendable {
   /// The token in memory; `nil` until the store has been read.
   var known: Held? { state.withLock { $0.isLoaded ? $0.held : nil } }
 
-  /// The generation of a token that exists or may exist in the store; `nil` if no user is signed in.
-  var owning: Int? { state.withLock { $0.isLoaded && $0.held.token == nil ? nil : $0.held.generation } }
+  /// Whether the store has been read, and the generation of a token that exists or may exist in it; `nil` if no user is signed
+  /// in.
+  var owning: (isLoaded: Bool, generation: Int?) {
+    state.withLock { ($0.isLoaded, $0.isLoaded && $0.held.token == nil ? nil : $0.held.generation) }
+  }
 
   /// The number of sign-ins and sign-outs, and the account that the token states. Unlike the token, they survive a
   /// refresh.
