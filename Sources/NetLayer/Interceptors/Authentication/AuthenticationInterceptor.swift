@@ -199,15 +199,15 @@ public final class AuthenticationInterceptor: Interceptor {
     if let refusal = refusal(of: held.token, request) { return .error(refusal) }
     return next(carrying(held.token, request)).flatMap { [self] response -> Observable<Response> in
       // Another origin, after a redirect, has never received the token, even if it is one of the origins.
-      let origin = Origin(request.url)
-      guard isRejected(response), request.body.isRepeatable, Origin(response.url) == origin else {
+      guard isRejected(response), request.body.isRepeatable, Origin(response.url) == Origin(request.url) else {
         return .just(response)
       }
       return replacement(of: held, request, response, next.clock).flatMap { [self] fresh -> Observable<Response> in
         guard let fresh else { return .just(response) }
         if let refusal = refusal(of: fresh.token, request) { return .error(refusal) }
         return next(carrying(fresh.token, request)).do(onNext: { [self] again in
-          if isRejected(again), Origin(again.url) == origin { tokens.noteRefusal(of: fresh, at: next.clock.now) }
+          guard isRejected(again), Origin(again.url) == Origin(request.url) else { return }
+          tokens.noteRefusal(of: fresh, at: next.clock.now)
         })
       }
     }
