@@ -47,19 +47,21 @@ extension Network {
       return user(of: calls.request).asObservable().flatMap { [self] user -> Observable<TransferEvent<E.Output>> in
         let place = UploadNoteFile.url(for: file, in: directory, key: key(of: calls.request, user))
         let isDelivered = Flag()
-        return Observable<TransferEvent<E.Output>>.create { [self] observer in
+        return Observable<TransferEvent<E.Output>>(push: { [self] subscription, next in
           do throws(NetworkError) {
             let notes = try UploadNoteFile(place)
             let note = try stored(notes)
-            let receiver = receiver(calls, source.version.size, observer, isDelivered) { try endpoint.read($0) }
+            let receiver = receiver(calls, source.version.size, subscription, next, isDelivered) {
+              try endpoint.read($0)
+            }
             let run = UploadRun(self, method, calls, source, notes, retry, receiver)
+            // Before the start, because the subscriber may dispose the upload in its first event.
+            subscription.own(run)
             run.start(note)
-            return run
           } catch {
-            observer.onError(error)
-            return Disposables.create()
+            subscription.fail(error)
           }
-        }
+        })
         .do(onNext: { if $0.result != nil { isDelivered.raise() } })
       }
     }
@@ -100,10 +102,10 @@ extension Network {
       return user(of: calls.request).asObservable().flatMap { [self] user -> Observable<Never> in
         let place = UploadNoteFile.url(for: file, in: directory, key: key(of: calls.request, user))
         UploadRegistry.shared[place.path]?.cancel()
-        let notes = Cell(try UploadNoteFile(place))
-        guard let note = try stored(notes.value) else {
-          notes.value.forget()
-          notes.value.letGo()
+        // A subscriber may dispose the call on another thread while its response arrives.
+        let notes = Locked(try UploadNoteFile(place))
+        guard let note = try notes.withLock({ try stored($0) }) else {
+          notes.withLock { $0.end() }
           return .empty()
         }
         return response(to: calls.delete(note.url)).asObservable()
@@ -111,12 +113,11 @@ extension Network {
             guard response.isSuccess || [404, 405, 410, 501].contains(response.status) else {
               throw response.statusFailure(in: response.reading.envelope.value)
             }
-            notes.value.forget()
             // Before the completion, because the next upload uses the note immediately.
-            notes.value.letGo()
+            notes.withLock { $0.end() }
             return .empty()
           }
-          .do(onError: { _ in notes.value.letGo() }, onDispose: { notes.value.letGo() })
+          .do(onError: { _ in notes.withLock { $0.letGo() } }, onDispose: { notes.withLock { $0.letGo() } })
       }
     }
     .mapError { [reading] in reading.report($0) }
@@ -150,21 +151,24 @@ extension Network {
 
   /// Returns the receiver that emits to `observer`.
   private func receiver<Output: Sendable>(
-    _ calls: UploadCalls, _ size: Int64, _ observer: AnyObserver<TransferEvent<Output>>, _ isDelivered: Flag,
+    _ calls: UploadCalls, _ size: Int64, _ subscription: Subscription,
+    _ next: @escaping @Sendable (TransferEvent<Output>) throws -> Void, _ isDelivered: Flag,
     _ read: @escaping @Sendable (Response) throws -> Output
   ) -> UploadRun.Receiver {
     UploadRun.Receiver(
-      show: { observer.onNext(.progress(TransferProgress(sent: $0, toSend: size))) },
+      show: { sent in
+        subscription.deliverIfActive(.progress(TransferProgress(sent: sent, toSend: size)), to: next)
+      },
       deliver: { [self] response in
         var response = response
         response.context[ResponseContext.self] = reading
         if !calls.invalidated.isEmpty { invalidate(calls.invalidated) }
-        observer.onNext(.result(try read(try response.validated())))
+        subscription.deliverIfActive(.result(try read(try response.validated())), to: next)
         return isDelivered.isRaised
       },
       end: { [self] error in
         if error?.kind == .unknownOutcome, !calls.invalidated.isEmpty { invalidate(calls.invalidated) }
-        if let error { observer.onError(error) } else { observer.onCompleted() }
+        subscription.finish(error)
       })
   }
 }

@@ -28,9 +28,11 @@ struct UploadCalls: Sendable {
       call.headers[field.name] = field.value
     }
     Self.prepare(&call)
-    (self.method, creation) = (method, call)
     var request = try network.builder.request(for: call, accept: endpoint.accept)
     for interceptor in network.interceptors { interceptor.prepare(&request) }
+    // All requests of the upload belong to the user who has begun it.
+    call.context[CallOwners.self] = request.context[CallOwners.self]
+    (self.method, creation) = (method, call)
     self.request = request
     origin = Origin(request.url)
   }

@@ -130,6 +130,13 @@ final class UploadNoteFile {
     }
   }
 
+  /// Removes the note and releases the lock.
+  func end() {
+    guard lock >= 0 || written != nil else { return }
+    forget()
+    letGo()
+  }
+
   /// Releases the lock. A note remains, for a later run.
   func letGo() {
     guard lock >= 0 || written != nil else { return }

@@ -90,6 +90,8 @@ final class UploadRun: Disposable {
       return !exchange(&core.isOver, with: true) && !core.isFinishing
     }
     current.dispose()
+    // After the note is released: a run in the table has the note.
+    UploadRegistry.shared.remove(self, path)
     return wasRunning
   }
 

@@ -46,6 +46,8 @@ final class UploadFileRowTests: UploadTestCase {
         let first = try await network(server).upload(resuming: film, to: .post("/files"), by: method, retry: policy)
           .take(1).asSingle().value
         XCTAssertEqual(first.progress?.sent, 0)
+        // The task may continue before `take` has disposed the upload.
+        XCTAssertTrue(holds { UploadRegistry.shared[note.path] == nil })
         XCTAssertEqual(notes.count, 1)
         let next = await upload(server, method)
         XCTAssertNil(next.kind)
@@ -283,6 +285,45 @@ final class UploadFileRowTests: UploadTestCase {
       XCTAssertNil(own.kind)
       XCTAssertEqual(server.log, ["HEAD /uploads/1", "PATCH 100000+200000"])
       XCTAssertEqual(server.finished, [bytes, bytes])
+    }
+  }
+
+  /// Signs a user in immediately before a request begins, after the upload has compared the users.
+  private struct SignIn: Interceptor {
+    let login: AuthenticationInterceptor
+    let method: HTTPMethod
+    let token: Token
+
+    func prepare(_ request: inout Request) { if request.method == method { login.set(token) } }
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> { next(request) }
+  }
+
+  func test_upload_row_28_userWhoSignsInBeforeARequest_doesNotSendIt() async throws {
+    for method in [HTTPMethod.patch, .delete] {
+      try removeNotes()
+      let server = try UploadServer(.tus)
+      try write(300_000)
+      let login = AuthenticationInterceptor(
+        for: [server.url], store: MemoryTokenStore(Token(access: "a", account: "ann"))
+      ) { _ -> Single<Token> in .never() }
+      let signIn = SignIn(login: login, method: method, token: Token(access: "b", account: "bob"))
+      if method == .patch {
+        let result = await upload(server, .tus, on: network(server) { $0.interceptors = [signIn, login] })
+        XCTAssertEqual(result.kind, .authentication)
+        XCTAssertEqual(server.log, ["POST /files"])
+      } else {
+        let app = network(server) { $0.interceptors = [signIn, login] }
+        try await pause(server, .tus, on: app)
+        server.clearLog()
+        do {
+          try await app.cancelUpload(of: film, to: .post("/files"), by: .tus).value
+          XCTFail("another user must not delete the upload")
+        } catch let error as NetworkError {
+          XCTAssertEqual(error.kind, .authentication)
+        }
+        XCTAssertEqual(server.log, [])
+      }
+      XCTAssertEqual(notes.count, 1)
     }
   }
 

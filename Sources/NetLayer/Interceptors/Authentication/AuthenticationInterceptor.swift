@@ -148,10 +148,11 @@ public final class AuthenticationInterceptor: Interceptor {
   /// Begins to read the store, so that `account(of:)` knows the token if the store waits for nothing. Stores the user who
   /// begins the call.
   public func prepare(_ request: inout Request) {
-    let (isLoaded, owner) = tokens.owning
+    let (isLoaded, generation) = tokens.owning
     if !isLoaded, covers(request) { _ = tokens.load().subscribe(onError: { _ in }) }
-    // Only `intercept` asks whether the token is sent with the request.
-    if let owner { request.context[CallOwners.self].append((ObjectIdentifier(tokens), owner)) }
+    // Only `intercept` asks whether the token is sent with the request. A request of an upload has the owner of the upload.
+    guard let generation, owner(of: request) == nil else { return }
+    request.context[CallOwners.self].append((ObjectIdentifier(tokens), generation))
   }
 
   /// Sends `request` with the token, and again with a new token if the status is 401.
@@ -168,9 +169,8 @@ public final class AuthenticationInterceptor: Interceptor {
   private func responses(
     to request: Request, _ held: TokenRefresh.Held, _ next: InterceptorChain
   ) throws -> Observable<Response> {
-    let owner = request.context[CallOwners.self].first { $0.tokens == ObjectIdentifier(tokens) }
     // A stored request names its user, which is checked before each sending.
-    if let owner, owner.generation != held.generation, request.context[RequiredAccount.self] == nil {
+    if let owner = owner(of: request), owner != held.generation, request.context[RequiredAccount.self] == nil {
       throw NetworkError(
         kind: .authentication,
         reason:
@@ -184,6 +184,11 @@ public final class AuthenticationInterceptor: Interceptor {
     let isGood = held.token?.expiry.map { $0 > now } ?? false
     return (isGood ? fresh.catchErrorJustReturn(held) : fresh)
       .flatMap { [self] in sent(request, with: $0 ?? held, next) }
+  }
+
+  /// Returns the generation of the token with which the call began; `nil` for none.
+  private func owner(of request: Request) -> Int? {
+    request.context[CallOwners.self].first { $0.tokens == ObjectIdentifier(tokens) }?.generation
   }
 
   /// Returns whether the token is sent with `request`.
