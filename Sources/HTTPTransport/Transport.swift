@@ -8,7 +8,7 @@ public protocol Transport: Sendable {
   /// The user for whom this transport acts, for example by a client certificate; `nil`, the default, for the user of the
   /// network that was created with it.
   ///
-  /// A cache on disk keeps the responses of different accounts apart, also after a new launch.
+  /// A cache on disk keeps the responses of different accounts apart, even after a new launch.
   var account: String? { get }
 
   /// Sends `request`, and reports its progress if there is a closure for it.

@@ -113,7 +113,7 @@ final class Signing: Sendable, ContextKey {
   private func adding(_ signature: RequestSignature, to unsigned: Request) throws -> Request {
     var request = unsigned
     if !signature.parameters.isEmpty {
-      // A URL from the server, such as the next page's, may contain the former signature.
+      // A URL from the server, such as the next page's, may contain the previous signature.
       if request.url.query != nil, request.url != encoded.url {
         request.url = request.url.withoutQueryPairs(of: try signature.names(by: task.conventions.query))
       }
