@@ -23,7 +23,7 @@ public protocol Signer: Sendable {
   ///
   /// Requests of two accounts never share a response of a cache or of a `CoalescingInterceptor`. `nil`, the default, stands
   /// for one user whom no other signer has, nor the same signer after a new launch. A signer whose user changes must
-  /// state the present one. Called on the subscribing and the sending thread.
+  /// set the current one. Called on the subscribing and the sending thread.
   var account: String? { get }
 }
 
