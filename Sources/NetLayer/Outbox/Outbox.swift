@@ -39,7 +39,7 @@ public final class Outbox: Sendable {
     /// The maximum number of requests in flight.
     public var concurrency: Int
 
-    /// Creates limits. The defaults hold weeks without a network, in 50 MB; four requests share a connection fairly with
+    /// Creates limits. The defaults suffice for weeks without a network, in 50 MB; four requests share a connection fairly with
     /// the other calls of an app.
     public init(entries: Int = 10_000, bytes: Int = 50 << 20, concurrency: Int = 4) {
       (self.entries, self.bytes, self.concurrency) = (entries, bytes, concurrency)
