@@ -7,7 +7,7 @@ let usesStandIn = Context.environment["OPENAPI_STAND_IN"] == "1"
 let runtime: Target.Dependency =
   usesStandIn ? "OpenAPIRuntime" : .product(name: "OpenAPIRuntime", package: "swift-openapi-runtime")
 
-// In a package of its own, so that users of the other adapters need not fetch swift-openapi-runtime.
+// A separate package, so that users of the other adapters need not fetch swift-openapi-runtime.
 let package = Package(
   name: "NetLayerOpenAPI",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],

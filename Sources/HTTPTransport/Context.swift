@@ -4,7 +4,7 @@
 /// enum TraceID: ContextKey { static let defaultValue: String? = nil }
 ///
 /// request.context[TraceID.self] = "4bf92f35"
-/// response.request.context[TraceID.self]  // the same value, also after retries and redirects
+/// response.request.context[TraceID.self]  // the same value, even after retries and redirects
 /// ```
 /// The values are never sent. Copies of a request keep them, so they remain available after retries and redirects.
 public struct Context: Sendable {

@@ -70,7 +70,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
     self.init(fields)
   }
 
-  /// Creates the fields of the literal in order. If a name occurs twice, in any case, the last value is used.
+  /// Creates the fields of the literal in order. If a name occurs twice, regardless of case, the last value is used.
   public init(dictionaryLiteral elements: (String, String)...) {
     self.init()
     for (name, value) in elements { self[name] = value }

@@ -22,13 +22,13 @@ extension NetworkError {
     public static let cancelled = Kind(.cancelled)
     /// TLS could not be established, for example because of the certificate, host name or version.
     public static let tls = Kind(.tls)
-    /// A redirect could not be followed: there were too many, or it leads to a scheme other than http and https.
+    /// A redirect could not be followed: a cycle, one too many, or one to http from https or to another scheme.
     public static let redirect = Kind(.redirect)
     /// The request is not a valid HTTP request, for example because of its scheme, host, method or a header field.
     public static let invalidRequest = Kind(.invalidRequest)
     /// The parameters could not be encoded; nothing was sent.
     public static let encoding = Kind(.encoding)
-    /// The token refresh failed; `underlying` has the cause.
+    /// The token refresh failed, with the cause in `underlying`, or another user has signed in during the call.
     public static let authentication = Kind(.authentication)
     /// The HTTP status is not a success (200 to 299).
     public static let status = Kind(.status)
@@ -36,7 +36,7 @@ extension NetworkError {
     public static let business = Kind(.business)
     /// The body could not be read as the requested type: malformed JSON, or a missing or mismatched member.
     public static let parse = Kind(.parse)
-    /// The body is larger than `maxBodySize`. A retry would not succeed.
+    /// The response exceeds a limit, such as `maxBodySize`. A retry would not succeed.
     public static let tooLarge = Kind(.tooLarge)
     /// A file could not be read or written, such as a download, a token file or a recording.
     public static let file = Kind(.file)
@@ -44,7 +44,7 @@ extension NetworkError {
     public static let notCached = Kind(.notCached)
     /// The pages of a list do not end: the cursor of the page `index` has already occurred.
     public static let sequence = Kind(.sequence)
-    /// A WebSocket was closed with a code other than 1000; the error's `code` is the close code (RFC 6455 §7.4).
+    /// A WebSocket was closed with an unexpected code, which is the error's `code` (RFC 6455 §7.4).
     public static let closed = Kind(.closed)
     /// A file or directory is in use: another subscription or another process works with it. Nothing was sent.
     public static let busy = Kind(.busy)

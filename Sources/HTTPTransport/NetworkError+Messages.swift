@@ -25,7 +25,7 @@ extension NetworkError {
     public var tooManyRequests: String
     /// The message for the other statuses from 400 to 499, and for an envelope that reports a failure without a message.
     public var badRequest: String
-    /// The message for statuses from 500, and for redirects that can't be followed.
+    /// The message for statuses of 500 and above, and for redirects that can't be followed.
     public var server: String
     /// The message for a file that can't be read or written.
     public var file: String

@@ -8,21 +8,21 @@ public protocol Transport: Sendable {
   /// The user for whom this transport acts, for example by a client certificate; `nil`, the default, for the user of the
   /// network that was created with it.
   ///
-  /// A cache on disk keeps the responses of different accounts apart, also after a new launch.
+  /// A cache on disk keeps the responses of different accounts apart, even after a new launch.
   var account: String? { get }
 
   /// Sends `request`, and reports its progress if there is a closure for it.
   ///
   /// The transport calls `completion` exactly once, on one of its threads, never from within `send` and never on the
   /// main thread. The result is the complete response, or a `NetworkError` of kind `connection`, `unknownHost`,
-  /// `timeout`, `tls`, `redirect`, `invalidRequest`, `file` or `cancelled`. `completion` may be called before `send`
-  /// has returned. It must not block, because that would delay other requests.
+  /// `timeout`, `tls`, `redirect`, `invalidRequest`, `tooLarge`, `file` or `cancelled`. `completion` may be called before
+  /// `send` has returned. It must not block, because that would delay other requests.
   ///
   /// It calls `progress` on its thread, one call at a time, before `completion`: at most every 50 ms, and once when
   /// everything has been transferred.
   ///
   /// - Returns: A disposable that cancels the request. `completion` then receives `cancelled`, unless another result is
-  ///   already on its way.
+  ///   already being delivered.
   func send(
     _ request: Request, progress: ProgressHandler?,
     completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void

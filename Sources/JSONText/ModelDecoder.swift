@@ -2,7 +2,7 @@ import PortableFoundation
 
 #if compiler(>=6.2)
   /// A model that can be decoded on any thread: its conformance to `Decodable` is not isolated to an actor, such as the
-  /// main actor. JSON with more than 32 levels is decoded on a thread of its own.
+  /// main actor. JSON with more than 32 levels is decoded on a separate thread.
   public typealias NonisolatedDecodable = Decodable & SendableMetatype
 #else
   /// A model that can be decoded on any thread. Compilers before 6.2 have no conformances that are isolated to an actor.

@@ -1,4 +1,4 @@
-/// Replaces `value` by `new`, and returns the former value.
+/// Replaces `value` by `new`, and returns the previous value.
 @inlinable
 package func exchange<Value: Sendable>(_ value: inout Value, with new: Value) -> Value {
   defer { value = new }

@@ -17,7 +17,7 @@ package enum Checksum {
   /// Returns the checksum of `bytes`.
   package static func crc32(_ bytes: UnsafeRawBufferPointer) -> UInt32 { crc32(bytes, after: 0) }
 
-  /// Returns the checksum of the bytes with the checksum `start` and `bytes` behind them.
+  /// Returns the checksum of the bytes whose checksum is `start`, followed by `bytes`.
   static func crc32(_ bytes: UnsafeRawBufferPointer, after start: UInt32) -> UInt32 {
     tables.withUnsafeBufferPointer { tables in
       var sum = ~start

@@ -138,7 +138,7 @@ package final class DurableDirectory: Sendable {
     return true
   }
 
-  /// A file that has not got its final name yet. It is removed when this object is released before.
+  /// A file that does not have its final name yet. It is removed when this object is released before.
   package final class NewFile: @unchecked Sendable {  // safe: used by one thread at a time
     private let directory: DurableDirectory
     private var name: String?

@@ -28,7 +28,7 @@ package enum HARReader {
     }
   }
 
-  /// Returns the entries of an archive, the oldest first. Entries without a date stay behind the ones that precede them.
+  /// Returns the entries of an archive, the oldest first. Entries without a date stay after the ones that precede them.
   package static func entries(in bytes: Data) throws(Invalid) -> [HAREntry] {
     guard bytes.count <= maxSize else { throw Invalid("it is larger than \(maxSize >> 20) MB") }
     let json: JSON

@@ -322,7 +322,7 @@ enum Page {
         ?? ((x) => x === value);
     }
 
-    // Returns the conditions of a filter; `null` for one that is unknown.
+    // Returns the conditions of a filter; `null` in place of an unknown one.
     function parse(text) {
       const found = [];
       for (const match of text.matchAll(/(-?)(?:(\w+):)?(?:"([^"]*)"?|(\S+))/g)) {
@@ -1065,7 +1065,7 @@ enum Page {
         put(text, fileName + ": these calls are of a file.");
         action.hidden = false; action.textContent = served ? "Back to " + served : "Back to live calls"; action.onclick = backToLive;
       } else if (!connected && session) {
-        text.textContent = "Disconnected: the app has ended, or its inspector has stopped. The calls stay. A new start has a new URL.";
+        text.textContent = "Disconnected: the app has ended, or its inspector has stopped. The calls remain visible. The next start has a new URL.";
         banner.className = "bad";
       } else if (served) {
         put(text, served + ": these calls are of a file.");

@@ -23,7 +23,7 @@ public protocol Signer: Sendable {
   ///
   /// Requests of two accounts never share a response of a cache or of a `CoalescingInterceptor`. `nil`, the default, stands
   /// for one user whom no other signer has, nor the same signer after a new launch. A signer whose user changes must
-  /// state the present one. Called on the subscribing and the sending thread.
+  /// set the current one. Called on the subscribing and the sending thread.
   var account: String? { get }
 }
 
@@ -113,7 +113,7 @@ final class Signing: Sendable, ContextKey {
   private func adding(_ signature: RequestSignature, to unsigned: Request) throws -> Request {
     var request = unsigned
     if !signature.parameters.isEmpty {
-      // A URL from the server, such as the next page's, may contain the former signature.
+      // A URL from the server, such as the next page's, may contain the previous signature.
       if request.url.query != nil, request.url != encoded.url {
         request.url = request.url.withoutQueryPairs(of: try signature.names(by: task.conventions.query))
       }

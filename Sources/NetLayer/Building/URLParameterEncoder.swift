@@ -154,7 +154,7 @@ public struct URLParameterEncoder: ParameterEncoder {
 
   /// Adds the pairs to an existing query or sets them as the body. Without pairs, the request is unchanged.
   ///
-  /// - Throws: `NetworkError` of kind `encoding`, also for parameters without names, such as an array.
+  /// - Throws: `NetworkError` of kind `encoding`, including for parameters without names, such as an array.
   public func encode(_ parameters: Parameters, into request: inout Request) throws {
     let text = try text(of: parameters)
     guard !text.isEmpty else { return }

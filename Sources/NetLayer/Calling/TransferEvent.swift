@@ -1,8 +1,8 @@
-/// An event of a download: its progress or, finally, its result.
+/// An event of a download or an upload: its progress or, finally, its result.
 public enum TransferEvent<Model: Sendable>: Sendable {
-  /// The progress of the download.
+  /// The progress of the transfer.
   case progress(TransferProgress)
-  /// The result of the download; completion follows.
+  /// The result of the transfer; completion follows.
   case result(Model)
 
   /// The progress, if this is a progress event.

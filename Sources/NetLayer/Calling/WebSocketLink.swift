@@ -55,7 +55,7 @@ final class WebSocketLink: Sendable {
       if isTask { completion(error) } else { _ = messages.scheduler.schedule { completion(error) } }
     }
     guard let control = messages.connection.control else { return fail(cause ?? Self.closed, completion) }
-    // The transport would drop the message behind the close frame.
+    // The transport would drop a message after the close frame.
     if hasClosed { return fail(Self.closed, completion) }
     let size = Self.size(message)
     let waits = sending.withLock { state in

@@ -91,7 +91,7 @@ struct EnvelopeReader {
     return page
   }
 
-  /// Returns the payload as a Boolean. `false`, 0 and their texts are `false`. `true`, other numbers, objects, arrays
+  /// Returns the payload as a Boolean. `false` and 0, also as strings, are `false`. `true`, other numbers, objects, arrays
   /// and a missing payload (absent, null or an empty string) are `true`.
   func bool() throws -> Bool {
     // Without an envelope, the status has already decided.

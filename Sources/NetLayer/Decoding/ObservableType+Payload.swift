@@ -50,7 +50,7 @@ extension ObservableType where Element == JSON {
 
   /// Decodes the payload as a Boolean.
   ///
-  /// `false`, 0 and their texts are `false`. `true`, other numbers, objects and arrays are `true`. A missing payload
+  /// `false` and 0, also as strings, are `false`. `true`, other numbers, objects and arrays are `true`. A missing payload
   /// (absent, null or an empty string) is `true`, because the envelope's code was a success. Any other text is an error
   /// of kind `parse`. Without an envelope, the result of a success status is `true`, unless the body is `false`.
   ///

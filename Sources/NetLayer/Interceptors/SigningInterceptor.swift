@@ -18,7 +18,7 @@ struct SigningInterceptor: Interceptor {
         try await signing.sign(request)
       }
       let fields = signed.context[Signed.self]?.signature.headers ?? [:]
-      // The request may have a former signature, if an interceptor sends it again.
+      // The request may have a previous signature, if an interceptor sends it again.
       signed.credentials.removeAll { $0.account == account }
       signed.credentials.append(Request.Credentials(account: account, headers: fields))
       return signed.context[CompressionMinSize.self].map(signed.compressed) ?? signed

@@ -16,7 +16,7 @@ struct TransportIdentity: Sendable, Hashable {
   }
 }
 
-/// The numbers of transports. Unlike an address, a number is never used again.
+/// The numbers of transports. Unlike an address, a number is never reused.
 enum TransportNumbers {
   private struct Known {
     weak var object: AnyObject?

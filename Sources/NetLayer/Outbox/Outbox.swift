@@ -1,7 +1,7 @@
 import PortableFoundation
 import Streams
 
-/// A directory of writes that are sent as soon as possible, also after the app was killed or its device restarted.
+/// A directory of writes that are sent as soon as possible, even after the app was killed or its device restarted.
 ///
 /// ```swift
 /// let outbox = try Outbox(directory, on: app)
@@ -39,7 +39,7 @@ public final class Outbox: Sendable {
     /// The maximum number of requests in flight.
     public var concurrency: Int
 
-    /// Creates limits. The defaults hold weeks without a network, in 50 MB; four requests share a connection fairly with
+    /// Creates limits. The defaults suffice for weeks without a network, in 50 MB; four requests share a connection fairly with
     /// the other calls of an app.
     public init(entries: Int = 10_000, bytes: Int = 50 << 20, concurrency: Int = 4) {
       (self.entries, self.bytes, self.concurrency) = (entries, bytes, concurrency)
@@ -60,9 +60,9 @@ public final class Outbox: Sendable {
   ///   - network: The network that sends the entries. Its backend's clock measures all delays, and `delivery` is the
   ///     scheduler of results.
   ///   - reachability: A monitor of the network. While it reports none, nothing is sent. A monitor that reports none while
-  ///     the app is suspended prevents that the app holds the directory's lock then.
-  ///   - retry: The number of attempts until an entry is parked, and the delays. The default of 20 attempts takes about
-  ///     an hour. Attempts without a response are not counted. After a restart, counting starts at 0.
+  ///     the app is suspended keeps the app from holding the directory's lock then.
+  ///   - retry: The number of attempts until an entry is parked, and the delays. The default of 20 attempts takes up
+  ///     to an hour. Attempts without a response are not counted. After a restart, counting starts at 0.
   ///   - limits: The maximum number and size of the entries.
   ///   - onProblem: A closure that receives errors of kind `file`, such as a damaged entry, which is set aside under a
   ///     name that starts with `damaged-`. It is called on any thread. By default it writes a line to standard error.

@@ -60,7 +60,7 @@ struct OutboxState {
     /// The subscribers have received the result.
     case reported(OutboxName)
     case online(Bool)
-    /// The token has changed; the account of the present one.
+    /// The token has changed; the account of the current one.
     case account(String?)
     case retry(OutboxName)
     case drop(OutboxName)

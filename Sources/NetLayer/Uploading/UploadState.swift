@@ -142,7 +142,7 @@ struct UploadState: Sendable {
     note = stored
     guard stored.file == file else {
       note = nil
-      // An upload of the former version that may be complete is not deleted.
+      // An upload of the previous version that may be complete is not deleted.
       return (stored.isEnding ? [] : [.terminate(stored.url)]) + [.forget] + create()
     }
     return ask()

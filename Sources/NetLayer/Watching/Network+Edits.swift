@@ -11,8 +11,8 @@ extension Network {
   /// ```
   /// No request of `endpoint` overlaps the write: a request in flight is cancelled, and one follows the write. If the
   /// server rejects the write, the edit disappears before the error is thrown. A status of 400 to 499 is a rejection, except
-  /// 408, 409, 412 and 429. After any other error, the edit disappears and the endpoint is requested again, because
-  /// the server may have applied the write.
+  /// 408, 409, 412, 429, and any status after a retry. After any other error, the edit disappears and the endpoint is
+  /// requested again, because the server may have applied the write.
   ///
   /// A write that takes long, such as an upload, delays all requests of `endpoint`: send the file first, without an edit.
   ///
@@ -54,7 +54,7 @@ extension Network {
   /// Sends `write` and shows `edits` from the subscription to the result, as `fetch` does. Disposing ends the edits.
   public func request<W: Endpoint>(_ write: W, edits: [Edit]) -> Single<W.Output> { written(write, edits) }
 
-  /// Sends `write`, whose result is the new value of `endpoint`, as `fetch` does.
+  /// Sends `write` and uses its result as the new value of `endpoint`, as `fetch` does.
   public func request<W: Endpoint, E: Endpoint>(
     _ write: W, updating endpoint: E, _ edit: @escaping @Sendable (inout E.Output) -> Void = { _ in }
   ) -> Single<W.Output> where W.Output == E.Output { written(write, [Edit(endpoint, edit)], updates: true) }

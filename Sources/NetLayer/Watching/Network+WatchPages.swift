@@ -4,7 +4,7 @@ extension Network {
   /// Emits the loaded pages of `endpoint`; each element of `more` loads another page.
   ///
   /// When the data is invalidated, all loaded pages are requested again, one after the other, and replaced in one
-  /// snapshot. If a page fails, all former pages remain next to the error. An element of `more` during a request takes
+  /// snapshot. If a page fails, the previous pages remain next to the error. An element of `more` during a request takes
   /// effect afterwards; after the last page it has no effect.
   ///
   /// - Parameters:

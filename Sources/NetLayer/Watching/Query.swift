@@ -36,7 +36,7 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
 
   // MARK: Events
 
-  /// Adds a watcher to `view`, or to the equal view that exists, and shows it the present state.
+  /// Adds a watcher to `view`, or to the equal view that exists, and shows it the current state.
   func join<Output>(_ watcher: QueryWatcher<Output>, _ view: QueryView<Output>, _ source: QuerySource) {
     drain.run { [self] in
       sources.append(source)
@@ -223,7 +223,7 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
     }
   }
 
-  /// Reads the present value for a new view. Called inside the drain.
+  /// Reads the current value for a new view. Called inside the drain.
   private func read(for view: any QueryViewing) {
     guard let value = state.value, let network = sources.first?.network else { return }
     guard value.response != nil else { return send(.invalidate) }

@@ -2,7 +2,7 @@
 ///
 /// One rule makes it correct: no load overlaps a write that edits the value. A write cancels the load in flight, and one
 /// load follows when all its writes have ended. Each loaded value thus contains every acknowledged write, so it replaces
-/// the former value and all edits. Edits are never applied to `value` itself; views apply them for display.
+/// the previous value and all edits. Edits are never applied to `value` itself; views apply them for display.
 struct QueryState<Value: Sendable, Change: Sendable>: Sendable {
   /// A change that a write makes, until a loaded value contains it.
   struct Edit: Sendable {
@@ -125,7 +125,7 @@ struct QueryState<Value: Sendable, Change: Sendable>: Sendable {
     case .invalidate:
       expire()
     case .refresh:
-      // The load of another page does not refresh the former ones.
+      // The load of another page does not refresh the previous ones.
       let isRefreshing = load != nil && kind != .more
       if !isRefreshing { expire() }
     case .more:
@@ -202,7 +202,7 @@ struct QueryState<Value: Sendable, Change: Sendable>: Sendable {
   }
 
   private mutating func end(_ write: Int, _ outcome: Outcome, _ actions: inout [Action]) {
-    // After a reset, the writes of the former user are unknown.
+    // After a reset, the writes of the previous user are unknown.
     guard let index = edits.firstIndex(where: { $0.write == write && $0.isInFlight }) else { return }
     let isAlone = edits[index].isAlone
     edits[index].isInFlight = false

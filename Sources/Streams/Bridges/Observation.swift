@@ -41,7 +41,7 @@ private final class Observation<Element: Sendable>: Disposable {
   }
 
   private func readAfterwards() {
-    // Does not run inline, because the property still has its former value.
+    // Does not run inline, because the property still has its previous value.
     _ = MainScheduler.instance.scheduleRelative(.zero) { [weak self] in
       MainActor.assumeIsolated { self?.read() }
     }

@@ -42,7 +42,7 @@ final class FlatMapLatest<Element: Sendable>: Scope, @unchecked Sendable {
   @inlinable
   func switchTo(_ inner: Observable<Element>) {
     if let element = inner.scalar {
-      // Without an inner stream, only this thread can emit. Otherwise the drain decides, because the former inner stream
+      // Without an inner stream, only this thread can emit. Otherwise the drain decides, because the last inner stream
       // may be entering it: a store of `active` before a load of `work` would not be ordered on all processors.
       if active.load(ordering: .acquiring) != 0 {
         giveUpCurrent()

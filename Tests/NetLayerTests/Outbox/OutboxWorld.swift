@@ -20,7 +20,7 @@ struct OutboxWorld {
 
   struct Process {
     var machine: OutboxState
-    /// The number of this run, so that events of a former run are recognized.
+    /// The number of this run, so that events of a previous run are recognized.
     var run = 0
     var isStarted = false
     var isOnline = false

@@ -214,7 +214,7 @@ final class QueryNetworkTests: XCTestCase {
     }
 
     private func check(_ snapshot: Snapshot<[String]>, _ path: String) {
-      // Not after a sign-in, because a snapshot of the former user may be on its way.
+      // Not after a sign-in, because a snapshot of the previous user may be on its way.
       let known = user.value == 0 ? acknowledged.value["0 \(path)"] ?? [] : []
       guard let value = snapshot.value else { return }
       if Set(value).count != value.count { problems.add("\(path) shows a change twice: \(value)") }

@@ -4,7 +4,7 @@ import NetLayerTesting
 import StreamsTesting
 import Synchronization
 
-/// Many instances of one service, each of which calls the server once a second, at a time of its own.
+/// Many instances of one service, each of which calls the server once a second, each at a different time.
 struct Fleet {
   struct Result {
     /// The most requests in a tenth of a second after the stop, relative to the usual number.

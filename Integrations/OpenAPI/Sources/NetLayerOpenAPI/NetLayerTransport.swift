@@ -53,7 +53,7 @@ public struct NetLayerTransport: ClientTransport {
     )
   }
 
-  /// The path of the request behind that of the server. The query of the server's URL, if any, is dropped.
+  /// The path of the server, followed by that of the request. The query of the server's URL, if any, is dropped.
   ///
   /// - Throws: `NetworkError` of kind `invalidRequest` if the path does not begin with a slash.
   static func url(of request: HTTPRequest, below baseURL: URL) throws -> String {

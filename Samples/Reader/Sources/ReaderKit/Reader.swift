@@ -43,6 +43,6 @@ package struct Reader: Sendable {
     try await authentication.setToken(accounts.fetch(call, as: Grant.self).token(of: user))
   }
 
-  /// Signs out; no screen shows the data of the former user any more.
+  /// Signs out; no screen shows the data of the previous user any more.
   package func signOut() async throws { try await authentication.setToken(nil) }
 }

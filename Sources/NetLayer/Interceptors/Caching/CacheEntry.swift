@@ -100,7 +100,7 @@ extension CacheEntry {
   }
 
   /// Returns the same entry with the fields and the times of the 304 that validated it (RFC 9111 §3.2), and
-  /// with `tags` if the present request has other ones.
+  /// with `tags` if the current request has other ones.
   func confirmed(
     by headers: HTTPHeaders, requestedAt: Double, receivedAt: Double, tags: [String]? = nil
   ) -> CacheEntry {

@@ -29,7 +29,7 @@ extension CacheTransaction {
   }
 
   /// Decides whether a response with the fields `headers` may be stored. Its key differs from the request's if the
-  /// request was sent with a newer token. `isFinal` is `true` if fields that forbid storage also remove the present entry.
+  /// request was sent with a newer token. `isFinal` is `true` if fields that forbid storage also remove the current entry.
   func retention(of headers: HTTPHeaders, from response: Response, isFinal: Bool = true) -> CacheRetention {
     if headers["Vary"]?.contains("*") == true {
       let report = "a server sends Vary: *, so these responses are not stored (RFC 9111 §4.1)"

@@ -140,7 +140,7 @@ final class CacheTransaction: StreamSource {
     return carriedOut(decision).map { stored(entry, $0, response, start) } ?? response
   }
 
-  /// Removes the present entry and reports the reason, as decided. Returns the key to store the response under.
+  /// Removes the current entry and reports the reason, as decided. Returns the key to store the response under.
   private func carriedOut(_ decision: CacheRetention) -> String? {
     switch decision {
     case .store(let key): return key

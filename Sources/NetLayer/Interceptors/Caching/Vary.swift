@@ -47,7 +47,7 @@ extension ResponseCache {
     below known: CacheEntry?
   ) {
     var list = known?.listsVariants == true ? known : nil
-    // The new list has another prefix, so the former variants are never found again.
+    // The new list has another prefix, so the previous variants are never found again.
     if list.map({ Self.variantFields($0.headers) }) != names {
       let fresh = CacheEntry.variants(names: names, prefix: CacheKey.variantPrefix(of: key), tags: entry.tags, at: now)
       put(fresh, key, of: key, since: mark)

@@ -9,7 +9,7 @@ extension EventMonitor.Event {
   /// - `url.full`, `server.address`, `server.port`
   /// - `http.request.resend_count`, from the second attempt on
   /// - `http.response.status_code`
-  /// - `error.type`: the status from 400 on, or the ``/HTTPTransport/NetworkError/Kind``
+  /// - `error.type`: the status if it is at least 400, or the ``/HTTPTransport/NetworkError/Kind``
   /// - `network.protocol.version`, `network.peer.address`, `network.peer.port`
   ///
   /// Ports, counts and statuses are numbers; all other values are text.

@@ -6,7 +6,7 @@ extension Request {
   /// - Parameter redaction: The redaction of secrets. With `.none`, the command sends the same request.
   /// - Returns: One line without control characters. Files are referenced by path. Non-text bodies in memory are replaced
   ///   by their size, because secrets in them can't be hidden; with `.none`, they are base64. Multipart bodies that are
-  ///   text are always base64, and so are texts with line breaks or other control characters. A HEAD request with a body
+  ///   text are always base64, and so is text with line breaks or other control characters. A HEAD request with a body
   ///   is sent unchanged, but curl then waits for a response body until the server closes the connection.
   public func curlCommand(redaction: Redaction = .standard) -> String {
     var words = ["curl", "--globoff", "--compressed"]

@@ -48,7 +48,7 @@ extension Recorder {
     public internal(set) var state = State.open
     /// The time from the start to the end; `nil` for an open call.
     public internal(set) var duration: Duration?
-    /// The attempts. A response of a cache or of another call is an attempt of its own.
+    /// The attempts. A response of a cache or of another call counts as an attempt.
     public internal(set) var attempts: [Attempt] = []
     /// The source of the response in a cache: `hit`, `stale` or `revalidated`; `nil` for a response of the server.
     public internal(set) var cache: String?

@@ -8,7 +8,7 @@ import Streams
 /// let recorder = Recorder()
 /// let app = Network(Backend(baseURL: url, interceptors: [RetryInterceptor(), recorder]))
 /// // …
-/// try recorder.write(to: file)  // a HAR file, which every browser opens
+/// try recorder.write(to: file)  // a HAR file, which browsers import
 /// ```
 /// Its position among the interceptors has no effect, because it observes the whole path of a call. A network uses the
 /// first of its recorders. Secrets are replaced when a call is recorded: neither the memory nor a file contains them. A body

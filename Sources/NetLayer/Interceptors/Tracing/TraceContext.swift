@@ -3,7 +3,7 @@
 ///
 /// ```swift
 /// try await TraceContext.$current.withValue(TraceContext()) {
-///   try await network.fetch(.get("/user"))  // sends traceparent: 00-…-…-01, behind a TraceInterceptor
+///   try await network.fetch(.get("/user"))  // sends traceparent: 00-…-…-01, with a TraceInterceptor
 /// }
 /// ```
 public struct TraceContext: Hashable, Sendable {
