@@ -8,7 +8,11 @@ let package = Package(
   name: "NetworkBenchmarks",
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "NetLayer", path: "../..")]
-    + (peers ? [.package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0")] : []),
+    + (peers
+      ? [
+        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.0.0"),
+      ] : []),
   targets: [
     .target(name: "CountMalloc"),
     .target(name: "CurlLoop", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
@@ -21,7 +25,12 @@ let package = Package(
         .product(name: "Streams", package: "NetLayer"),
         .product(name: "NetLayer", package: "NetLayer"),
         .product(name: "NetLayerTesting", package: "NetLayer"),
-      ] + (peers ? [.product(name: "AsyncHTTPClient", package: "async-http-client")] : [])
+      ]
+        + (peers
+          ? [
+            .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            .product(name: "NIOSSL", package: "swift-nio-ssl"),
+          ] : [])
     ),
     .executableTarget(
       name: "SocketBenchmarks",

@@ -11,15 +11,21 @@ import Synchronization
 
     private static let count = 1000
 
-    func run() throws -> [[String: Any]] {
-      guard let secure = nginx.secureURL, let certificate = nginx.certificate else {
+    /// Returns whether this machine can measure HTTP/2, and prints the reason if not.
+    static func isPossible(_ nginx: Nginx) -> Bool {
+      guard nginx.secureURL != nil else {
         say("http2: skipped, openssl is not installed (Debian: apt-get install openssl)")
-        return []
+        return false
       }
       guard CurlTransport.capabilities?.http2 == true else {
         say("http2: skipped, libcurl 8.14 with HTTP/2 is not installed")
-        return []
+        return false
       }
+      return true
+    }
+
+    func run() throws -> [[String: Any]] {
+      guard Self.isPossible(nginx), let secure = nginx.secureURL, let certificate = nginx.certificate else { return [] }
       var times: [Double] = []
       var costs: [Double] = []
       for _ in 0..<rounds {

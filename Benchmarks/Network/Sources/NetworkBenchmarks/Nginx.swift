@@ -114,9 +114,11 @@ final class Nginx {
     let secure = securePort.map {
       """
       server {
-          listen 127.0.0.1:\($0) ssl http2;
+          listen 127.0.0.1:\($0) ssl http2 backlog=4096;
           ssl_certificate \(folder)/certificate.pem;
           ssl_certificate_key \(folder)/key.pem;
+          ssl_protocols TLSv1.2 TLSv1.3;
+          ssl_session_cache shared:sessions:1m;
           add_header X-Connection $connection;
         }
       """

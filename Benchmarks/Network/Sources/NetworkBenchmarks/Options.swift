@@ -3,10 +3,11 @@ import Foundation
 /// The command-line options.
 struct Options {
   static let usage = """
-    options: --only NAMES   rows, separated by commas: 1, 64, 256 (requests in flight), late (a server
-                            that responds late), decode, memory, allocations, download, http2, loops,
-                            or the name of a client; also connections (the limit of connections per
-                            host, and the programs that NETLAYER_PEERS names), which is not a default
+    options: --only NAMES   rows, separated by commas: 1, 64, 256 (requests in flight), https, http2,
+                            handshakes, late (servers that respond late), decode, memory, allocations,
+                            download, loops, or the name of a client; also connections (the limit of
+                            connections per host, and the programs that NETLAYER_PEERS names), which
+                            is not a default
              --json FILE    also writes the rows to FILE
              --rounds N     number of rounds for the medians (default 5)
              --seconds S    time per client and round (default 1)
@@ -47,6 +48,8 @@ struct Options {
     let numbers = only.intersection(Self.inFlight.map(String.init))
     let names = only.intersection(clients)
     if numbers.isEmpty && names.isEmpty { return only.isEmpty }
+    // A client's name restricts the rows over TLS, if they are selected.
+    if numbers.isEmpty && !only.isDisjoint(with: ["https", "http2"]) { return false }
     return (numbers.isEmpty || numbers.contains("\(count)")) && (names.isEmpty || names.contains(client))
   }
 

@@ -3,6 +3,7 @@ import Foundation
 /// A target for the ratio between two clients, evaluated with unrounded values.
 struct Target {
   let name: String
+  var servers = ["nginx"]
   var inFlight = 64
   let ours: String
   let other: String
@@ -24,13 +25,21 @@ struct Target {
     Target(name: "NetLayer / CurlTransport", ours: "NetLayer", other: "CurlTransport", asked: 0.8),
     Target(
       name: "its CPU / CurlTransport's", ours: "NetLayer", other: "CurlTransport", isOfCPU: true, asked: 1.55),
+    Target(
+      name: "CurlTransport / C loop", servers: ["HTTPS", "HTTP/2"], ours: "CurlTransport", other: "C loop", asked: 0.85),
+    Target(
+      name: "NetLayer / AsyncHTTPClient, decoded", servers: ["HTTPS", "HTTP/2"], ours: "NetLayer",
+      other: "AsyncHTTPClient+JSONDecoder", asked: 1.5),
+    Target(
+      name: "CPU of fetch / C loop on a thread", servers: ["nginx", "HTTPS"], inFlight: 1, ours: "NetLayer fetch",
+      other: "C loop on a thread", isOfCPU: true, asked: 1.75),
     Target(name: "NetLayer / URLSession, decoded", ours: "NetLayer", other: "URLSession+JSONDecoder", asked: 8),
   ]
 
   /// Prints a line for each target whose clients were measured, and returns the targets for the file.
-  static func report(_ rows: [Throughput.Row], inFlight: Int) -> [[String: Any]] {
+  static func report(_ rows: [Throughput.Row], server: String, inFlight: Int) -> [[String: Any]] {
     var results: [[String: Any]] = []
-    for target in all where target.inFlight == inFlight {
+    for target in all where target.inFlight == inFlight && target.servers.contains(where: server.hasPrefix) {
       guard let ours = rows.first(where: { $0.client == target.ours }),
         let other = rows.first(where: { $0.client == target.other })
       else { continue }
@@ -39,7 +48,7 @@ struct Target {
       let isMet = target.isOfCPU ? ratio <= target.asked : ratio >= target.asked
       let sign = target.isOfCPU ? "≤" : "≥"
       results.append([
-        "name": target.name, "inFlight": inFlight, "ratio": ratio,
+        "name": server == "nginx" ? target.name : "\(target.name), \(server)", "inFlight": inFlight, "ratio": ratio,
         "targets": [["target": "\(sign) \(target.asked)", "met": isMet]],
       ])
       say(

@@ -24,24 +24,28 @@ struct Throughput {
   var server = "nginx"
 
   /// Measures and prints a table for each number of requests in flight, and returns the rows and the targets.
-  func run() -> [[String: Any]] {
+  func run(_ numbers: [Int] = Options.inFlight) -> [[String: Any]] {
     let names = clients.map(\.name)
     var rows: [[String: Any]] = []
-    for inFlight in Options.inFlight {
+    for inFlight in numbers {
       let chosen = clients.filter { options.wants(inFlight: inFlight, client: $0.name, among: names) }
-      guard !chosen.isEmpty else { continue }
-      let measured = measure(chosen, inFlight)
-      Self.show(measured)
-      rows += measured.map(\.json) + Target.report(measured, inFlight: inFlight)
+      rows += show(chosen, inFlight)
     }
     return rows
   }
 
-  /// Measures with `inFlight` requests in flight, and prints the table.
-  func run(inFlight: Int) -> [Row] {
-    let measured = measure(clients, inFlight)
+  /// Measures the clients with `inFlight` requests in flight, and returns the rows and the targets.
+  func run(inFlight: Int) -> [[String: Any]] {
+    let names = options.only.intersection(clients.map(\.name))
+    return show(clients.filter { names.isEmpty || names.contains($0.name) }, inFlight)
+  }
+
+  private func show(_ clients: [Client], _ inFlight: Int) -> [[String: Any]] {
+    let chosen = clients.filter { !$0.isSingle || inFlight == 1 }
+    guard !chosen.isEmpty else { return [] }
+    let measured = measure(chosen, inFlight)
     Self.show(measured)
-    return measured
+    return measured.map(\.json) + Target.report(measured, server: server, inFlight: inFlight)
   }
 
   private func measure(_ clients: [Client], _ inFlight: Int) -> [Row] {
