@@ -1,41 +1,41 @@
 import Foundation
 
 /// The response of the server: an envelope around one user of about 1 KB.
-public struct Wrapped: Decodable, Sendable {
-  public var code: Int
-  public var message: String
-  public var data: User
+package struct Wrapped: Decodable, Sendable {
+  package var code: Int
+  package var message: String
+  package var data: User
 }
 
-public struct User: Decodable, Sendable {
-  public struct Address: Decodable, Sendable {
-    public var street: String
-    public var city: String
-    public var latitude: Double
-    public var longitude: Double
+package struct User: Decodable, Sendable {
+  package struct Address: Decodable, Sendable {
+    package var street: String
+    package var city: String
+    package var latitude: Double
+    package var longitude: Double
   }
 
-  public var id: Int
-  public var name: String
-  public var email: String
-  public var isActive: Bool
-  public var score: Double
-  public var biography: String
-  public var tags: [String]
-  public var address: Address
-  public var followers: [Int]
+  package var id: Int
+  package var name: String
+  package var email: String
+  package var isActive: Bool
+  package var score: Double
+  package var biography: String
+  package var tags: [String]
+  package var address: Address
+  package var followers: [Int]
 }
 
 /// The arguments of a client: `URL IN-FLIGHT SECONDS CA [1.1|2]`.
-public struct Work: Sendable {
-  public let url: URL
-  public let inFlight: Int
-  public let seconds: Double
-  public let certificate: String
-  public let isHTTP2: Bool
+package struct Work: Sendable {
+  package let url: URL
+  package let inFlight: Int
+  package let seconds: Double
+  package let certificate: String
+  package let isHTTP2: Bool
 
   /// Reads the arguments; `nil` for wrong ones.
-  public init?(_ arguments: [String]) {
+  package init?(_ arguments: [String]) {
     guard arguments.count >= 5, let url = URL(string: arguments[1]), let inFlight = Int(arguments[2]),
       let seconds = Double(arguments[3])
     else { return nil }
@@ -44,7 +44,7 @@ public struct Work: Sendable {
   }
 
   /// Fetches with `inFlight` tasks until the time is over. Prints the requests and the seconds, or exits with the error.
-  public func run(_ fetch: @escaping @Sendable () async throws -> Wrapped) async {
+  package func run(_ fetch: @escaping @Sendable () async throws -> Wrapped) async {
     let start = ContinuousClock.now
     let end = start + .seconds(seconds)
     do {
