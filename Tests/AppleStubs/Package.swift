@@ -10,6 +10,7 @@ let package = Package(
     .target(name: "Combine", dependencies: ["OpenCombine"], path: "Modules/Combine"),
     .target(name: "Darwin", path: "Modules/Darwin"),
     .target(name: "Network", dependencies: ["Security"], path: "Modules/Network"),
+    .target(name: "SwiftUI", path: "Modules/SwiftUI"),
     .target(name: "UIKit", path: "Modules/UIKit"),
     .target(name: "AppKit", path: "Modules/AppKit"),
     .target(name: "Security", path: "Modules/Security"),
@@ -38,6 +39,8 @@ let package = Package(
     .executableTarget(
       name: "Demo",
       dependencies: ["PortableFoundation", "Streams", "NetLayer", "LoopbackServer", "NetLayerInspector"], path: "Demo"),
+    .target(name: "ReaderKit", dependencies: ["NetLayer"], path: "ReaderKit"),
+    .target(name: "ReaderViews", dependencies: ["ReaderKit", "NetLayerTesting", "SwiftUI"], path: "ReaderViews"),
   ],
   swiftLanguageModes: [.v6]
 )

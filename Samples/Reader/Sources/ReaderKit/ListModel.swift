@@ -26,8 +26,11 @@ package final class ListModel {
     }
   }
 
-  /// Requests the list again, as when the user pulls it down.
-  package func refresh() { network.invalidate(Articles()) }
+  /// Requests the list again, as when the user pulls it down, and returns after the response.
+  package func refresh() async {
+    network.invalidate(Articles())
+    _ = try? await network.watch(Articles()).filter { !$0.isFetching }.first().value
+  }
 
   /// Changes the like immediately. If the server refuses, it changes back, and the note says why.
   package func setLiked(_ isLiked: Bool, _ id: Int) async {

@@ -24,7 +24,7 @@
             }
         }
         .overlay(alignment: .bottom) { if let note = model.note { Text(note) } }
-        .refreshable { model.refresh() }
+        .refreshable { await model.refresh() }
       }
       .task { await model.run() }
     }

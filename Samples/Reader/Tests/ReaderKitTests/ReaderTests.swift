@@ -18,6 +18,7 @@ final class ReaderTests: XCTestCase {
   private final class Server: Sendable {
     let isLiked = Mutex(false)
     let isOffline = Mutex(false)
+    let lists = Mutex(0)
     let sentFilm = Mutex<[String]>([])
     let comments = Mutex<[String]>([])
 
@@ -27,8 +28,10 @@ final class ReaderTests: XCTestCase {
       switch (request.method, request.url.path) {
       case (.get, "/articles"):
         let liked = isLiked.withLock { $0 }
+        lists.withLock { $0 += 1 }
         return .json(
-          #"[{"id":1,"title":"\#(user)Tea","is_liked":\#(liked)},{"id":2,"title":"Rice","is_liked":false}]"#)
+          #"[{"id":1,"title":"\#(user)Tea","is_liked":\#(liked)},{"id":2,"title":"Rice","is_liked":false}]"#,
+          after: .milliseconds(10))
       case (.get, "/articles/1"): return .json(#"{"title":"Tea","text":"Green tea"}"#)
       case (.put, "/articles/1/like"):
         isLiked.withLock { $0 = true }
@@ -106,6 +109,20 @@ final class ReaderTests: XCTestCase {
     await settle { like.isDone }
     XCTAssertEqual(model.articles.map(\.isLiked), [true, false])
     XCTAssertNil(model.note)
+    run.cancel()
+  }
+
+  func test_pulledDown_list_isRequestedAgain_andTheIndicatorStaysUntilTheResponse() async {
+    let model = ListModel(reader.network)
+    let run = Task { await model.run() }
+    await settle { model.articles.count == 2 && !model.isLoading }
+    server.isLiked.withLock { $0 = true }
+    let before = server.lists.withLock { $0 }
+    let pull = Work { await model.refresh() }
+    await settle { model.isLoading }
+    XCTAssertFalse(pull.isDone)
+    await settle { pull.isDone && model.articles.first?.isLiked == true }
+    XCTAssertEqual(server.lists.withLock { $0 }, before + 1)
     run.cancel()
   }
 
