@@ -52,20 +52,6 @@ struct Fleet {
     return result(server.arrivals, calls.counts.withLock { $0 })
   }
 
-  /// The number of calls in each second, and of those that failed.
-  private final class Calls: Sendable {
-    let counts = Mutex([Int: (all: Int, failed: Int)]())
-
-    func end(_ second: Int, isFailed: Bool) {
-      counts.withLock { counts in
-        var count = counts[second] ?? (0, 0)
-        count.all += 1
-        if isFailed { count.failed += 1 }
-        counts[second] = count
-      }
-    }
-  }
-
   /// Schedules the call of one second, which schedules the next one.
   private func call(_ second: Int, _ phase: Double, _ network: Network, _ clock: TestScheduler, _ calls: Calls) {
     guard second < seconds else { return }
@@ -94,9 +80,25 @@ struct Fleet {
   }
 }
 
+/// The number of calls in each second, and of those that failed.
+final class Calls: Sendable {
+  let counts = Mutex([Int: (all: Int, failed: Int)]())
+
+  func end(_ second: Int, isFailed: Bool) {
+    counts.withLock { counts in
+      var count = counts[second] ?? (0, 0)
+      count.all += 1
+      if isFailed { count.failed += 1 }
+      counts[second] = count
+    }
+  }
+}
+
 /// A generator with a fixed sequence (SplitMix64).
 struct Generator: RandomNumberGenerator {
-  private var state: UInt64 = 1
+  private var state: UInt64
+
+  init(seed: UInt64 = 1) { state = seed }
 
   mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15

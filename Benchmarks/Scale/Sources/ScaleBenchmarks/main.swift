@@ -3,7 +3,7 @@ import NetLayer
 import NetLayerTesting
 
 // Simulates many instances of one service, whose backend stops for ten seconds, in virtual time.
-// Usage: ScaleBenchmarks [--instances N] [--seconds N] [--only TEXT]
+// Usage: ScaleBenchmarks [--instances N] [--seconds N] [--only TEXT] [--outage STOP,RESTART,WARM]
 
 struct Setting: Sendable {
   var name: String
@@ -53,15 +53,20 @@ settings += [
     }),
 ]
 
-var (instances, seconds, only) = (10_000, 140, "")
+var (instances, seconds, only, outage) = (10_000, 140, "", [20.0, 30, 40])
 var arguments = CommandLine.arguments.dropFirst()
+if arguments.first == "instances" {
+  try Instances.run(Array(arguments.dropFirst()), settings)
+  exit(0)
+}
 while let name = arguments.popFirst() {
   guard let value = arguments.popFirst() else { fatalError("\(name) needs a value") }
   switch name {
   case "--instances": instances = Int(value) ?? instances
   case "--seconds": seconds = Int(value) ?? seconds
   case "--only": only = value
-  default: fatalError("unknown option \(name): use --instances, --seconds or --only")
+  case "--outage": outage = value.split(separator: ",").compactMap { Double($0) }
+  default: fatalError("unknown option \(name): use --instances, --seconds, --only or --outage")
   }
 }
 
@@ -73,6 +78,7 @@ for setting in settings where only.isEmpty || setting.name.contains(only) {
   var model = Server.Model(capacity: setting.spare * Double(instances))
   if !setting.sheds { model.sheds = nil }
   model.retryAfter = setting.retryAfter
+  if outage.count == 3 { (model.stop, model.restart, model.warm) = (outage[0], outage[1], outage[2]) }
   let fleet = Fleet(instances: instances, seconds: seconds, model: model, interceptors: setting.interceptors)
   let result = fleet.run()
   func number(_ value: Double) -> String { String(format: "%.1f", value) }
