@@ -3,6 +3,7 @@
 upload_servers.py draft PORT FOLDER       a server of draft-ietf-httpbis-resumable-upload-11, written from its text
 upload_servers.py tuspyserver PORT FOLDER
 upload_servers.py tussi PORT FOLDER
+upload_servers.py fastapi-tusd PORT FOLDER
 upload_servers.py cut PORT TARGET SEED    a proxy that cuts 60 % of the requests to append, and 10 % of all responses
 """
 import asyncio, http.server, pathlib, random, re, socketserver, sys, threading, uuid
@@ -133,6 +134,15 @@ def tussi(port, folder):
     uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning")
 
 
+def fastapi_tusd(port, folder):
+    import fastapi, uvicorn
+    from fastapi_tusd import TusRouter
+
+    app = fastapi.FastAPI()
+    app.include_router(TusRouter(store_dir=str(folder), location=f"http://127.0.0.1:{port}/files"), prefix="/files")
+    uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning")
+
+
 def cut(port, target, seed):
     generator = random.Random(seed)
 
@@ -174,4 +184,4 @@ name, port, third, *rest = sys.argv[1:]
 if name == "cut":
     cut(int(port), int(third), int(rest[0]))
 else:
-    {"draft": draft, "tuspyserver": tuspyserver, "tussi": tussi}[name](int(port), pathlib.Path(third))
+    {"draft": draft, "tuspyserver": tuspyserver, "tussi": tussi, "fastapi-tusd": fastapi_tusd}[name](int(port), pathlib.Path(third))
