@@ -215,7 +215,7 @@ final class TokenRefresh: Sendable {
     case .wait(let subject): return Self.result(of: subject, for: old)
     case .refuse:
       let reason =
-        "the server still rejects the token after \(maxRefreshes) refreshes within \(Int(window)) s; "
+        "the server still rejects the token after \(maxRefreshes) refreshes within \(Duration(clampingSeconds: window).text); "
         + "sign in again, or raise maxRefreshes"
       return .error(NetworkError(kind: .authentication, reason: reason))
     case .begin(let subject):
