@@ -266,6 +266,14 @@ final class InspectorTests: XCTestCase {
     XCTAssertEqual(calls.first { $0.error == "cancelled" }?.state, "cancelled")
   }
 
+  func test_aFileWhoseEntriesAreOneAttemptIsReadInLinearTime() throws {
+    // In quadratic time, these 40,000 redirects would be copied 800 million times.
+    let entry = #"{"_call":1,"_attempt":1,"request":{"method":"GET","url":"http://h/"},"response":{"status":302}}"#
+    let file = "{\"log\":{\"entries\":[" + Array(repeating: entry, count: 40_000).joined(separator: ",") + "]}}"
+    let calls = InspectedCall.calls(of: try HARReader.entries(in: Data(file.utf8)))
+    XCTAssertEqual(calls.map { $0.attempts.map(\.redirects.count) }, [[39_999]])
+  }
+
   func test_aDroppedFileIsReadByTheServer_withoutSecrets() throws {
     let page = try Page(Inspector(Recorder()))
     let file = try String(contentsOf: recordings("firefox"), encoding: .utf8)
