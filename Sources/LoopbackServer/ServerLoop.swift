@@ -13,6 +13,7 @@ final class ServerLoop: @unchecked Sendable {
   private let listener: Socket
   private let handler: TestServer.Handler
   private let bodyLimit: TestServer.BodyLimit?
+  private let connectionLimit: Int
   private let expectation: @Sendable (TestServer.Request) -> Int
   private let cut: @Sendable (TestServer.Request) -> Int?
   private let wakeReader: Int32
@@ -32,7 +33,7 @@ final class ServerLoop: @unchecked Sendable {
   private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
   init(
-    listener: Socket, log: RequestLog, bodyLimit: TestServer.BodyLimit?,
+    listener: Socket, log: RequestLog, bodyLimit: TestServer.BodyLimit?, connectionLimit: Int,
     expectation: @escaping @Sendable (TestServer.Request) -> Int,
     cut: @escaping @Sendable (TestServer.Request) -> Int?, accepts: Bool, handler: @escaping TestServer.Handler
   ) throws {
@@ -44,6 +45,7 @@ final class ServerLoop: @unchecked Sendable {
     self.listener = listener
     self.log = log
     self.bodyLimit = bodyLimit
+    self.connectionLimit = connectionLimit
     self.handler = handler
     self.expectation = expectation
     self.cut = cut
@@ -152,8 +154,12 @@ final class ServerLoop: @unchecked Sendable {
 
   private func acceptAll() {
     while true {
+      // At the limit, or without free descriptors, the connection stays in the backlog until another connection closes.
+      guard connections.count < connectionLimit else {
+        acceptsMore = false
+        return
+      }
       guard let socket = listener.acceptNext() else {
-        // Without free descriptors, the connection stays in the backlog until another connection closes.
         if errno == EMFILE || errno == ENFILE { acceptsMore = false }
         return
       }
