@@ -143,4 +143,16 @@ final class ServerLimitsTests: XCTestCase {
     XCTAssertEqual(server.connectionCount, 3)
     XCTAssertTrue(holds { server.openConnectionCount == 2 })
   }
+
+  func test_connectionDuringAShortageOfDescriptors_isAcceptedAfterwards() throws {
+    let server = try TestServer { .text("<\($0.path)>") }
+    var client: RawClient?
+    try withoutDescriptors(but: 1) {
+      client = try RawClient(port: server.port)
+      client?.send("GET /1 HTTP/1.1\r\n\r\n")
+      XCTAssertTrue(standsStill { server.connectionCount })
+    }
+    // No other connection closes.
+    XCTAssertEqual(client?.receive(until: ">").text.hasSuffix("</1>"), true)
+  }
 }
