@@ -266,6 +266,17 @@ final class InspectorTests: XCTestCase {
     XCTAssertEqual(calls.first { $0.error == "cancelled" }?.state, "cancelled")
   }
 
+  func test_aLargeFileIsShownInParts() throws {
+    let entries = (0..<10_000).map { HAREntry(method: "GET", url: "http://h/\($0)", status: 200) }
+    var events = PageEvents(.file(InspectedCall.calls(of: entries), name: "a.har"), session: "s")
+    var parts: [Int] = []
+    while case let bytes = events.next(), !bytes.isEmpty {
+      parts.append(String(decoding: bytes, as: UTF8.self).ranges(of: "\"url\"").count)
+    }
+    XCTAssertEqual(parts, [2_000, 2_000, 2_000, 2_000, 2_000])
+    XCTAssertTrue(events.next().isEmpty)
+  }
+
   func test_aFileWhoseEntriesAreOneAttemptIsReadInLinearTime() throws {
     // In quadratic time, these 40,000 redirects would be copied 800 million times.
     let entry = #"{"_call":1,"_attempt":1,"request":{"method":"GET","url":"http://h/"},"response":{"status":302}}"#
