@@ -263,9 +263,30 @@ final class TokenSharingTests: XCTestCase {
     virtual.scheduler.advanceTo(500)
     try await authentication.setToken(nil)
     XCTAssertEqual(store.saved.all, ["none"])
+    XCTAssertEqual(store.attempts.value, 1, "the refresh has the lock")
     virtual.scheduler.advanceTo(5000)
     XCTAssertEqual(store.saved.all, ["none"])
     XCTAssertNotNil(store.lockForRefresh(), "the discarded refresh has released the lock")
+  }
+
+  func test_refreshThatWaitsForAnotherProcess_doesNotBeginAfterASignOut() async throws {
+    let virtual = VirtualNetwork(.json("who?", status: 401))
+    let store = LockedStore(Token(access: "dead", refresh: "r"))
+    let (network, authentication) = try network(virtual, store) { _ in .just(Token(access: "new")) }
+    let held = try XCTUnwrap(store.lockForRefresh())
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.advanceTo(500)
+    let waiting = store.attempts.value
+    XCTAssertGreaterThan(waiting, 5)
+    let signOut = Task { try await authentication.setToken(nil) }
+    XCTAssertTrue(holds { store.attempts.value > waiting })
+    XCTAssertEqual(virtual.notes.all, ["authentication @500"])
+    held.dispose()
+    try await signOut.value
+    virtual.scheduler.advanceTo(5000)
+    XCTAssertEqual(refreshes.all, [])
+    XCTAssertEqual(store.saved.all, ["none"])
+    XCTAssertNotNil(store.lockForRefresh(), "the lock is released")
   }
 
   func test_requestDuringASignOut_doesNotLoadTheTokenOfAnotherProcess() async throws {
