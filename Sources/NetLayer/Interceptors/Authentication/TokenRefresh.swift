@@ -344,6 +344,8 @@ final class TokenRefresh: Sendable {
       return Single.starting { [self] in
         do {
           let present = try await store.load()
+          // The refresh may have saved its token itself.
+          if present?.access == renewed.token?.access { return renewed }
           return present == stored ? renewed : Renewed(token: present, isStored: true)
         } catch {
           // An unreadable store has no other token.

@@ -237,6 +237,23 @@ final class TokenSharingTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all.last, "200 ok @5000")
   }
 
+  func test_refreshThatSavesItsTokenItself_keepsTheAccount() throws {
+    let virtual = VirtualNetwork { request in
+      request.headers["Authorization"] == "Bearer new" ? .json("ok") : .json("who?", status: 401)
+    }
+    let store = MemoryTokenStore(Token(access: "dead", account: "ann"))
+    let (network, authentication) = try network(virtual, store) { _ in
+      let new = Token(access: "new")
+      store.save(new)
+      return .just(new)
+    }
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["200 ok @0"])
+    XCTAssertEqual(authentication.present?.account, "ann")
+    XCTAssertEqual(store.load()?.account, "ann")
+  }
+
   func test_signOut_waitsForTheSaveOfARefreshInAnotherProcess() async throws {
     let store = LockedStore(Token(access: "dead", refresh: "r"))
     let authentication = AuthenticationInterceptor(
@@ -269,7 +286,7 @@ final class TokenSharingTests: XCTestCase {
     XCTAssertNotNil(store.lockForRefresh(), "the discarded refresh has released the lock")
   }
 
-  func test_refreshThatWaitsForAnotherProcess_doesNotBeginAfterASignOut() async throws {
+  func test_refreshThatWaitsForAnotherProcess_doesNotBeginAfterASignIn() async throws {
     let virtual = VirtualNetwork(.json("who?", status: 401))
     let store = LockedStore(Token(access: "dead", refresh: "r"))
     let (network, authentication) = try network(virtual, store) { _ in .just(Token(access: "new")) }
@@ -278,14 +295,14 @@ final class TokenSharingTests: XCTestCase {
     virtual.scheduler.advanceTo(500)
     let waiting = store.attempts.value
     XCTAssertGreaterThan(waiting, 5)
-    let signOut = Task { try await authentication.setToken(nil) }
+    let signIn = Task { try await authentication.setToken(Token(access: "other")) }
     XCTAssertTrue(holds { store.attempts.value > waiting })
-    XCTAssertEqual(virtual.notes.all, ["authentication @500"])
+    XCTAssertEqual(virtual.notes.all, ["401 who? @500"])
     held.dispose()
-    try await signOut.value
+    try await signIn.value
     virtual.scheduler.advanceTo(5000)
     XCTAssertEqual(refreshes.all, [])
-    XCTAssertEqual(store.saved.all, ["none"])
+    XCTAssertEqual(store.saved.all, ["other"])
     XCTAssertNotNil(store.lockForRefresh(), "the lock is released")
   }
 
