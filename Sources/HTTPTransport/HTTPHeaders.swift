@@ -185,6 +185,8 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
 
 extension HTTPHeaders {
   /// The credentials of a user and a password, as UTF-8 (RFC 7617): `Authorization: Basic dGVzdDp0ZXN0`.
+  ///
+  /// The user must not contain a colon: the server would read the rest of it as a part of the password.
   public static func basic(user: String, password: String) -> HTTPHeaders {
     ["Authorization": "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()]
   }

@@ -88,10 +88,13 @@ struct InspectedCall: Sendable {
   }
 
   private mutating func add(_ entry: HAREntry) {
-    if let last = attempts.last, last.entry.facts.attempt == entry.facts.attempt {
+    let last = attempts.count - 1
+    if attempts[last].entry.facts.attempt == entry.facts.attempt {
+      // In place, because a copy for each redirect would take quadratic time.
       var next = Self.attempt(entry)
-      next.redirects = last.redirects + [last.entry]
-      attempts[attempts.count - 1] = next
+      swap(&next.redirects, &attempts[last].redirects)
+      next.redirects.append(attempts[last].entry)
+      attempts[last] = next
     } else {
       attempts.append(Self.attempt(entry))
     }

@@ -28,7 +28,7 @@ enum InspectedCalls: Sendable {
 /// The event stream of one page: the calls, and then their changes.
 ///
 /// - `hello {session, now, file}`: the start; the time in milliseconds since 1970.
-/// - `calls [summary…]`: new and changed calls, at most 500 in an event.
+/// - `calls [summary…]`: new and changed calls, at most 500 in an event, and of a file at most 2,000 at a time.
 /// - `drop {ids, total}`: calls that were removed, and the number of calls that the limits of the recorder have removed.
 struct PageEvents {
   private let source: InspectedCalls
@@ -37,7 +37,10 @@ struct PageEvents {
   private var shown: Set<Int> = []
   private var dropped = 0
 
-  private static let batch = 500
+  /// The number of calls of the file that have been sent.
+  private var position = 0
+
+  private static let (batch, batches) = (500, 4)
 
   init(_ source: InspectedCalls, session: String) { (self.source, self.session) = (source, session) }
 
@@ -46,11 +49,12 @@ struct PageEvents {
     var events = ""
     switch source {
     case .file(let calls, let name):
-      guard revision == nil else { return [] }
+      if revision == nil { events += hello(file: name) }
       revision = Recorder.Revision()
-      events += hello(file: name)
-      for start in stride(from: 0, to: calls.count, by: Self.batch) {
-        events += Self.event("calls", calls[start..<min(start + Self.batch, calls.count)].map(\.summary))
+      for _ in 0..<Self.batches where position < calls.count {
+        let next = min(position + Self.batch, calls.count)
+        events += Self.event("calls", calls[position..<next].map(\.summary))
+        position = next
       }
     case .recorder(let recorder):
       if revision == nil { events += hello(file: nil) }

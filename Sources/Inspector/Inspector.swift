@@ -16,7 +16,11 @@ import PortableFoundation
 public final class Inspector: Sendable {
   /// The URL of the page. Its path is a secret, and it changes with each inspector.
   public let url: URL
-  private let server: TestServer
+  let server: TestServer
+
+  /// The maximum number of open connections. A browser opens six for a page, and some systems allow an app only 256
+  /// descriptors, which other users of the machine must not use up.
+  static let connectionLimit = 64
 
   /// Starts a page with the calls of `recorder`, until `stop()` is called or the inspector is released.
   ///
@@ -35,7 +39,9 @@ public final class Inspector: Sendable {
     let secret = Self.secret()
     let pages = InspectorPages(source, secret: secret, session: Self.secret())
     do {
-      server = try TestServer(logLimit: 0, bodyLimit: { pages.bodyLimit(of: $0) }, handler: { pages.respond(to: $0) })
+      server = try TestServer(
+        logLimit: 0, bodyLimit: { pages.bodyLimit(of: $0) }, connectionLimit: Self.connectionLimit,
+        handler: { pages.respond(to: $0) })
     } catch {
       throw NetworkError(kind: .other, reason: "the inspector can't listen on 127.0.0.1: \(error)", underlying: error)
     }

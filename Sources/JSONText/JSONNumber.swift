@@ -3,7 +3,7 @@ struct JSONNumber: Equatable {
   private(set) var isNegative = false
   /// The digits from the first to the last nonzero one; empty for zero.
   private(set) var digits: [UInt8] = []
-  /// The exponent of the last digit.
+  /// The exponent of the last digit. Together with the number of digits of any text, it fits an `Int` of 32 bits.
   private(set) var exponent = 0
 
   /// Parses a valid JSON number.
@@ -33,10 +33,15 @@ struct JSONNumber: Equatable {
     if digits.isEmpty { (isNegative, exponent) = (false, 0) }
   }
 
-  /// Returns the exponent, limited to ±2·10⁹, which exceeds the number of digits of any text.
-  private static func power(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Int {
-    var value = 0
-    for byte in text where byte &- 48 < 10 { value = min(value * 10 + Int(byte - 48), 2_000_000_000) }
+  /// Returns the exponent, limited to ±2³⁰, which exceeds the number of digits of any text (`JSONWord.maxOffset`).
+  ///
+  /// The type is a parameter, so that tests on 64-bit systems run it as on watchOS, where `Int` has 32 bits.
+  static func power<Number: FixedWidthInteger & SignedInteger>(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Number {
+    let limit: Number = 1 << 30
+    var value: Number = 0
+    for byte in text where byte &- 48 < 10 {
+      value = value <= limit / 10 ? min(value * 10 + Number(byte - 48), limit) : limit
+    }
     return text.first == UInt8(ascii: "-") ? -value : value
   }
 }

@@ -11,7 +11,8 @@ struct RequestParser {
     case malformed(status: Int)
   }
 
-  /// The maximum number of bytes of a head. Real clients send heads of less than 8 KB.
+  /// The maximum number of bytes of a head, of the line before a chunk, and of the trailers. Real clients send heads of less
+  /// than 8 KB.
   static let maxHead = 65_536
   /// The maximum number of bytes of a body, unless the server states one. Tests send bodies of a few MB.
   static let maxBody = 1 << 30
@@ -24,6 +25,8 @@ struct RequestParser {
     var chunked = false
     var keepAlive = true
     var expectsContinue = false
+    /// The number of bytes of the trailers so far; `nil` before the last chunk.
+    var trailers: Int?
   }
 
   private var bytes: [UInt8] = []
@@ -42,6 +45,11 @@ struct RequestParser {
     }
     bytes.append(contentsOf: new)
   }
+
+  /// The number of bytes that have not been parsed.
+  var waitingCount: Int { bytes.count - position }
+  /// The number of bytes in memory, without the body of chunks.
+  var bufferedCount: Int { bytes.count }
 
   /// Takes the bytes after the last request.
   mutating func takeRest() -> [UInt8] {
@@ -86,8 +94,7 @@ struct RequestParser {
     if current.chunked {
       switch readChunks() {
       case .incomplete: return .incomplete
-      case .malformed: return .malformed(status: 400)
-      case .tooLarge: return .malformed(status: 413)
+      case .malformed(let status): return .malformed(status: status)
       case .complete:
         body = chunkedBody
         chunkedBody = []
@@ -114,11 +121,10 @@ struct RequestParser {
     } else if position > 1 << 16, position > bytes.count / 2 {
       bytes.removeFirst(position)
     } else {
-      scanned = position
       return
     }
+    scanned = Swift.max(0, scanned - position)
     position = 0
-    scanned = 0
   }
 
   /// Returns the index after the empty line, or `nil`. Each byte is scanned once.
@@ -189,37 +195,52 @@ struct RequestParser {
     return true
   }
 
-  private enum Chunks { case incomplete, complete, malformed, tooLarge }
+  private enum Chunks { case incomplete, complete, malformed(status: Int) }
 
   private mutating func readChunks() -> Chunks {
+    // The lines of small chunks can be much longer than their bytes, which `limit` counts.
+    defer { compact() }
     while true {
-      guard let lineEnd = endOfLine(from: position) else { return .incomplete }
-      let line = String(decoding: bytes[position..<lineEnd], as: UTF8.self)
-      let digits = line.prefix { $0 != ";" && $0 != " " }
-      guard let size = Int(digits, radix: 16), size >= 0 else { return .malformed }
-      guard size <= limit - chunkedBody.count else { return .tooLarge }
-      if size == 0 {
+      let end = endOfLine()
+      let trailers = head?.trailers ?? 0
+      guard (end ?? bytes.count) - position <= Self.maxHead - trailers else { return .malformed(status: 431) }
+      guard let end else { return .incomplete }
+      let isEmpty = end == position
+      if head?.trailers != nil {
         // The trailer section ends with an empty line. Its fields are ignored.
-        var start = lineEnd + 2
-        while let end = endOfLine(from: start) {
-          if end == start {
-            position = end + 2
-            return .complete
-          }
-          start = end + 2
-        }
-        return .incomplete
+        head?.trailers = trailers + end + 2 - position
+        position = end + 2
+        if isEmpty { return .complete }
+        continue
       }
-      let data = lineEnd + 2
-      guard bytes.count >= data + size + 2 else { return .incomplete }
+      let line = String(decoding: bytes[position..<end], as: UTF8.self)
+      let digits = line.prefix { $0 != ";" && $0 != " " }
+      guard let size = Int(digits, radix: 16), size >= 0 else { return .malformed(status: 400) }
+      guard size <= limit - chunkedBody.count else { return .malformed(status: 413) }
+      let data = end + 2
+      if size == 0 {
+        head?.trailers = 0
+        position = data
+        continue
+      }
+      guard bytes.count - data - 2 >= size else { return .incomplete }
       chunkedBody.append(contentsOf: bytes[data..<(data + size)])
-      guard bytes[data + size] == 13, bytes[data + size + 1] == 10 else { return .malformed }
+      guard bytes[data + size] == 13, bytes[data + size + 1] == 10 else { return .malformed(status: 400) }
       position = data + size + 2
     }
   }
 
-  private func endOfLine(from start: Int) -> Int? {
-    guard start < bytes.count, let end = bytes[start...].firstIndex(of: 13), end + 1 < bytes.count else { return nil }
-    return bytes[end + 1] == 10 ? end : nil
+  /// Returns the end of the line at `position`, or `nil`. Each byte is scanned once.
+  private mutating func endOfLine() -> Int? {
+    var index = Swift.max(scanned, position)
+    let found: Int? = bytes.withUnsafeBufferPointer { bytes in
+      while index + 1 < bytes.count {
+        if bytes[index] == 13, bytes[index + 1] == 10 { return index }
+        index += 1
+      }
+      return nil
+    }
+    scanned = index
+    return found
   }
 }

@@ -28,8 +28,14 @@ final class ServerConnection {
     self.bodyLimit = bodyLimit
   }
 
-  /// Whether the script of a WebSocket lets the server read.
-  var reads: Bool { webSocket?.reads ?? true }
+  /// Whether the server reads. It stops while it can't use what has already arrived, because the client does not read, or
+  /// the response or the script of a WebSocket waits.
+  var reads: Bool {
+    guard let webSocket else { return script == nil || parser.waitingCount <= RequestParser.maxHead }
+    if webSocket.waitingCount <= RequestParser.maxHead { return webSocket.reads }
+    let isFull = output.count - written > Self.outputLimit
+    return webSocket.reads && !isFull && due == nil
+  }
 
   /// Reads the available bytes. Returns `false` if the connection has ended.
   func fill(_ scratch: UnsafeMutableRawBufferPointer) -> Bool {

@@ -13,6 +13,7 @@ final class ServerLoop: @unchecked Sendable {
   private let listener: Socket
   private let handler: TestServer.Handler
   private let bodyLimit: TestServer.BodyLimit?
+  private let connectionLimit: Int
   private let expectation: @Sendable (TestServer.Request) -> Int
   private let cut: @Sendable (TestServer.Request) -> Int?
   private let wakeReader: Int32
@@ -28,11 +29,13 @@ final class ServerLoop: @unchecked Sendable {
   private var timed = 0
   private var anyClosed = false
   private var acceptsMore: Bool
+  /// Whether the last connection was not accepted because the process has no free descriptor.
+  private var lacksDescriptors = false
   private var accepted = 0
   private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
   init(
-    listener: Socket, log: RequestLog, bodyLimit: TestServer.BodyLimit?,
+    listener: Socket, log: RequestLog, bodyLimit: TestServer.BodyLimit?, connectionLimit: Int,
     expectation: @escaping @Sendable (TestServer.Request) -> Int,
     cut: @escaping @Sendable (TestServer.Request) -> Int?, accepts: Bool, handler: @escaping TestServer.Handler
   ) throws {
@@ -44,6 +47,7 @@ final class ServerLoop: @unchecked Sendable {
     self.listener = listener
     self.log = log
     self.bodyLimit = bodyLimit
+    self.connectionLimit = connectionLimit
     self.handler = handler
     self.expectation = expectation
     self.cut = cut
@@ -88,6 +92,8 @@ final class ServerLoop: @unchecked Sendable {
       descriptors[1].events = acceptsMore ? Int16(POLLIN) : 0
       let ready = poll(&descriptors, nfds_t(descriptors.count), waitMilliseconds())
       if ready < 0, errno != EINTR { break }
+      // The descriptors of other parts of the process may be free again, which no event reports.
+      if lacksDescriptors { (acceptsMore, lacksDescriptors) = (true, false) }
       if ready > 0 { serveReady() }
       if timed > 0 { serveTimed() }
       if anyClosed { removeClosed() }
@@ -152,9 +158,13 @@ final class ServerLoop: @unchecked Sendable {
 
   private func acceptAll() {
     while true {
+      // At the limit, the connection stays in the backlog until another connection closes.
+      guard connections.count < connectionLimit else {
+        acceptsMore = false
+        return
+      }
       guard let socket = listener.acceptNext() else {
-        // Without free descriptors, the connection stays in the backlog until another connection closes.
-        if errno == EMFILE || errno == ENFILE { acceptsMore = false }
+        if errno == EMFILE || errno == ENFILE { (acceptsMore, lacksDescriptors) = (false, true) }
         return
       }
       accepted += 1
@@ -166,8 +176,10 @@ final class ServerLoop: @unchecked Sendable {
   }
 
   private func waitMilliseconds() -> Int32 {
-    guard timed > 0, let nearest = connections.lazy.compactMap(\.due).min() else { return -1 }
+    let longest: Int32 = lacksDescriptors ? 100 : -1
+    guard timed > 0, let nearest = connections.lazy.compactMap(\.due).min() else { return longest }
     let now = DispatchTime.now().uptimeNanoseconds
-    return nearest <= now ? 0 : Int32(clamping: (nearest - now + 999_999) / 1_000_000)
+    let wait = nearest <= now ? 0 : Int32(clamping: (nearest - now + 999_999) / 1_000_000)
+    return lacksDescriptors ? Swift.min(wait, longest) : wait
   }
 }

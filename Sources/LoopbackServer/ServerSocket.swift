@@ -19,8 +19,19 @@ struct ServerSocket {
   private var kind: UInt8 = 0
   private var hasClosed = false
   private(set) var reads = true
+  /// The maximum number of bytes of a message.
+  private let limit: Int
+  private var isTooLarge = false
 
-  init(_ script: TestServer.WebSocketScript) { (self.script, actions) = (script, script.onOpen) }
+  /// The maximum number of bytes of a message, unless a test states one.
+  static let maxMessage = 64 << 20
+
+  init(_ script: TestServer.WebSocketScript, limit: Int = maxMessage) {
+    (self.script, self.limit, actions) = (script, limit, script.onOpen)
+  }
+
+  /// The number of bytes that have not been parsed.
+  var waitingCount: Int { input.count - start }
 
   mutating func feed(_ bytes: UnsafeRawBufferPointer) { input.append(contentsOf: bytes) }
 
@@ -32,7 +43,11 @@ struct ServerSocket {
         continue
       }
       (actions, position) = ([], 0)
-      guard let (opcode, isFinal, payload) = nextFrame() else { return .nothing }
+      guard let (opcode, isFinal, payload) = nextFrame() else {
+        guard isTooLarge else { return .nothing }
+        actions = [.close(1009, ""), .end]
+        continue
+      }
       if opcode >= 8 {
         if let own = script.onControl(opcode, payload) {
           actions = own
@@ -71,6 +86,7 @@ struct ServerSocket {
 
   private mutating func end(isReset: Bool) -> Step {
     position -= 1
+    reads = false
     return .end(isReset: isReset)
   }
 
@@ -85,7 +101,8 @@ struct ServerSocket {
     guard count >= head + extra else { return nil }
     if extra > 0 { length = input[(start + 2)..<(start + 2 + extra)].reduce(0) { $0 << 8 | Int($1) } & Int.max }
     head += extra + (isMasked ? 4 : 0)
-    guard count - head >= length else { return nil }
+    isTooLarge = length > limit - message.count
+    guard !isTooLarge, count - head >= length else { return nil }
     let (first, body) = (input[start], start + head)
     var payload = Array(input[body..<(body + length)])
     if isMasked {

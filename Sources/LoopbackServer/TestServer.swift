@@ -27,6 +27,8 @@ public final class TestServer: Sendable {
   ///     benchmarks.
   ///   - bodyLimit: The limit of each request that has a body; `nil` for 1 GB. A larger body gets status 413, and the
   ///     connection is closed.
+  ///   - connectionLimit: The maximum number of open connections, at least 1. Further clients wait until one of them closes.
+  ///     The default of 4,096 is the length of the system's queue.
   ///   - expectation: A closure that responds to `Expect: 100-continue` before the body arrives. Status 100 requests
   ///     the body. Any other status is sent as the response, and the connection is closed.
   ///   - cut: A fault: a closure that returns the number of bytes of a body that the server reads before it closes the
@@ -35,12 +37,14 @@ public final class TestServer: Sendable {
   ///   - handler: A closure that responds to each request.
   /// - Throws: `Failure` if the system can't provide a socket, port or pipe.
   public convenience init(
-    logLimit: Int = 256, bodyLimit: BodyLimit? = nil,
+    logLimit: Int = 256, bodyLimit: BodyLimit? = nil, connectionLimit: Int = 4_096,
     expectation: @escaping @Sendable (Request) -> Int = { _ in 100 },
     cut: @escaping @Sendable (Request) -> Int? = { _ in nil }, handler: @escaping Handler
   ) throws {
     try self.init(
-      log: RequestLog(limit: logLimit), bodyLimit: bodyLimit, expectation: expectation, cut: cut, handler: handler)
+      log: RequestLog(limit: logLimit), bodyLimit: bodyLimit, connectionLimit: connectionLimit,
+      expectation: expectation,
+      cut: cut, handler: handler)
   }
 
   /// Starts a server that accepts no connections. Clients remain in the system's backlog.
@@ -49,15 +53,16 @@ public final class TestServer: Sendable {
   }
 
   private init(
-    log: RequestLog, bodyLimit: BodyLimit? = nil, expectation: @escaping @Sendable (Request) -> Int,
+    log: RequestLog, bodyLimit: BodyLimit? = nil, connectionLimit: Int = 4_096,
+    expectation: @escaping @Sendable (Request) -> Int,
     cut: @escaping @Sendable (Request) -> Int? = { _ in nil }, accepts: Bool = true, handler: @escaping Handler
   ) throws {
     let listener = try Socket.listenOnLoopback()
     do {
       port = try listener.localPort()
       loop = try ServerLoop(
-        listener: listener, log: log, bodyLimit: bodyLimit, expectation: expectation, cut: cut, accepts: accepts,
-        handler: handler)
+        listener: listener, log: log, bodyLimit: bodyLimit, connectionLimit: Swift.max(1, connectionLimit),
+        expectation: expectation, cut: cut, accepts: accepts, handler: handler)
       try loop.start()
     } catch {
       listener.close()

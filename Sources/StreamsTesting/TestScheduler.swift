@@ -129,7 +129,7 @@ public final class TestScheduler: SchedulerType {
     // Values computed from dates have an error of about 1e-10, which must not add a unit.
     let nearest = exact.rounded()
     let whole = nearest >= 1 && abs(exact - nearest) < 1e-6 ? nearest : exact.rounded(.up)
-    return whole < 0x1p62 ? Int(whole) : .max
+    return Int(exactly: whole) ?? .max
   }
 
   private static func sum(_ a: Int, _ b: Int) -> Int {

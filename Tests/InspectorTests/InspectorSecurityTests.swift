@@ -1,9 +1,10 @@
 import Foundation
 import LoopbackServer
 import NetLayer
-import NetLayerInspector
 import TestSupport
 import XCTest
+
+@testable import NetLayerInspector
 
 /// Tests of the rules that keep other pages, programs and users of the machine out.
 final class InspectorSecurityTests: XCTestCase {
@@ -149,6 +150,16 @@ final class InspectorSecurityTests: XCTestCase {
     }
     let tooLarge = ["Origin": page.origin, "Content-Length": "\((64 << 20) + 1)"]
     XCTAssertEqual(try page.send("POST", "/\(page.secret)/import", tooLarge).status, 413)
+  }
+
+  func test_otherProgramsCannotUseUpTheDescriptorsOfTheApp() throws {
+    let page = try inspector()
+    let idle = try (0..<100).map { _ in try RawClient(port: page.port) }
+    let server = page.inspector.server
+    XCTAssertTrue(holds { server.openConnectionCount == Inspector.connectionLimit })
+    idle[0].send("GET / HTTP/1.1\r\nHost: 127.0.0.1:\(page.port)\r\n\r\n")
+    XCTAssert(idle[0].receive(until: "not found\n").text.hasPrefix("HTTP/1.1 404 "))
+    XCTAssertEqual(server.openConnectionCount, 64)
   }
 
   func test_aStoppedInspectorClosesItsPort() throws {

@@ -266,6 +266,25 @@ final class InspectorTests: XCTestCase {
     XCTAssertEqual(calls.first { $0.error == "cancelled" }?.state, "cancelled")
   }
 
+  func test_aLargeFileIsShownInParts() throws {
+    let entries = (0..<10_000).map { HAREntry(method: "GET", url: "http://h/\($0)", status: 200) }
+    var events = PageEvents(.file(InspectedCall.calls(of: entries), name: "a.har"), session: "s")
+    var parts: [Int] = []
+    while case let bytes = events.next(), !bytes.isEmpty {
+      parts.append(String(decoding: bytes, as: UTF8.self).ranges(of: "\"url\"").count)
+    }
+    XCTAssertEqual(parts, [2_000, 2_000, 2_000, 2_000, 2_000])
+    XCTAssertTrue(events.next().isEmpty)
+  }
+
+  func test_aFileWhoseEntriesAreOneAttemptIsReadInLinearTime() throws {
+    // In quadratic time, these 40,000 redirects would be copied 800 million times.
+    let entry = #"{"_call":1,"_attempt":1,"request":{"method":"GET","url":"http://h/"},"response":{"status":302}}"#
+    let file = "{\"log\":{\"entries\":[" + Array(repeating: entry, count: 40_000).joined(separator: ",") + "]}}"
+    let calls = InspectedCall.calls(of: try HARReader.entries(in: Data(file.utf8)))
+    XCTAssertEqual(calls.map { $0.attempts.map(\.redirects.count) }, [[39_999]])
+  }
+
   func test_aDroppedFileIsReadByTheServer_withoutSecrets() throws {
     let page = try Page(Inspector(Recorder()))
     let file = try String(contentsOf: recordings("firefox"), encoding: .utf8)

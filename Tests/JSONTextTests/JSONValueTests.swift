@@ -26,6 +26,33 @@ final class JSONValueTests: XCTestCase {
     XCTAssertEqual(try json("1")["x"], try json("[]")[3], "what is not there is alike")
   }
 
+  func test_exponentsOfAnyLength_areReadWithoutTrap() throws {
+    for digits in ["99", "2147483647", "2147483648", "9999999999", String(repeating: "9", count: 1_000)] {
+      for text in ["1e\(digits)", "-1.5E+\(digits)", "1000e\(digits)"] {
+        XCTAssertNil(try JSON(parsing: text).int, text)
+        XCTAssertEqual(try JSON(parsing: text), try JSON(parsing: text), text)
+      }
+      for text in ["1e-\(digits)", "0.0001E-\(digits)"] {
+        XCTAssertNil(try JSON(parsing: text).int, text)
+        XCTAssertNotEqual(try JSON(parsing: text), try JSON(parsing: "0"), text)
+      }
+      XCTAssertEqual(try JSON(parsing: "0e\(digits)").int, 0)
+      XCTAssertEqual(try JSON(parsing: "0e\(digits)"), try JSON(parsing: "0"))
+    }
+  }
+
+  func test_exponents_fitAnIntOf32Bits() {
+    for (text, value) in [
+      ("0", 0), ("-17", -17), ("+300", 300), ("1073741823", 1 << 30 - 1), ("1073741824", 1 << 30),
+      ("2147483648", 1 << 30),
+      ("-9999999999", -1 << 30), (String(repeating: "9", count: 100), 1 << 30),
+    ] {
+      Array(text.utf8).withUnsafeBufferPointer { XCTAssertEqual(JSONNumber.power($0[...]), Int32(value), text) }
+    }
+    // The sum of an exponent and the number of digits of any text also fits.
+    XCTAssertNotNil(Int32(exactly: 1 << 30 + JSONWord.maxOffset))
+  }
+
   func test_numbersAreExact() throws {
     let json = try JSON(parsing: "[18446744073709551615,-9223372036854775808,0.1,1e400,123456789.987654321,1e-3]")
     XCTAssertEqual(json[0].integer(UInt64.self), .max)

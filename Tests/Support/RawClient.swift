@@ -110,6 +110,35 @@ package final class RawClient: Sendable {
     }
   }
 
+  /// Sends `bytes` again and again, at most `limit` bytes in total, until the connection ends or the server has accepted
+  /// nothing for half a second. Returns the number of bytes sent.
+  package func flood(_ bytes: [UInt8], upTo limit: Int) -> Int {
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    defer { _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK) }
+    #if canImport(Darwin)
+      let flags: Int32 = 0
+    #else
+      let flags = Int32(MSG_NOSIGNAL)
+    #endif
+    var sent = 0
+    var offset = 0
+    while sent < limit {
+      let count = bytes.withUnsafeBytes {
+        Self.transmit(descriptor, UnsafeRawBufferPointer(rebasing: $0[offset...]), flags)
+      }
+      if count > 0 {
+        sent += count
+        offset = (offset + count) % bytes.count
+      } else if errno == EAGAIN || errno == EWOULDBLOCK {
+        var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        if poll(&room, 1, 500) == 0 { return sent }
+      } else if errno != EINTR {
+        return sent
+      }
+    }
+    return sent
+  }
+
   private static func transmit(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, _ flags: Int32) -> Int {
     #if canImport(Glibc)
       Glibc.send(descriptor, bytes.baseAddress, bytes.count, flags)

@@ -20,12 +20,12 @@ final class Fetcher: Sendable {
   private let tally = Locked(Tally())
 
   /// - Throws: `NetworkError` if there is no transport with these options.
-  init(_ options: GetOptions, _ console: Console) throws {
+  init(_ options: GetOptions, _ console: Console, maxCalls: Int = 100_000) throws {
     self.options = options
     self.console = console
     recorder =
       options.archive == nil
-      ? nil : Recorder(maxCalls: 100_000, maxSize: 128 << 20, maxBodySize: 8 << 20, redaction: .standard)
+      ? nil : Recorder(maxCalls: maxCalls, maxSize: 128 << 20, maxBodySize: 8 << 20, redaction: .standard)
     network = try options.request.network(
       concurrency: options.concurrency, envelope: options.envelope ?? Envelope(), retries: options.retries,
       recorder: recorder, console)
@@ -85,12 +85,21 @@ final class Fetcher: Sendable {
     for _ in 0..<options.concurrency { slots.signal() }
   }
 
-  /// Writes the HAR file, and returns whether that was possible.
+  /// The reason why the HAR file does not contain all calls; `nil` if it does.
+  var omission: String? {
+    guard let recorder, let archive = options.archive, recorder.dropped > 0 else { return nil }
+    return
+      "\(archive.path) does not contain the first \(recorder.dropped) calls: the maximum is 100,000 calls or 128 MB; "
+      + "fetch fewer URLs at a time"
+  }
+
+  /// Writes the HAR file, and returns whether it contains all calls.
   func writeArchive() -> Bool {
     guard let recorder, let archive = options.archive else { return true }
     do {
       try recorder.write(to: archive)
-      return true
+      if let omission { console.complain(omission) }
+      return omission == nil
     } catch {
       console.complain(Problem(error).text)
       return false

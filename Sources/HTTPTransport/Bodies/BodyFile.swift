@@ -19,7 +19,11 @@ package enum BodyFile {
       _ = close(descriptor)
       throw failure(file, "it is not a regular file")
     }
-    return (descriptor, Int(status.st_size))
+    guard let size = Int(exactly: status.st_size) else {
+      _ = close(descriptor)
+      throw failure(file, "it is larger than 2 GB, the limit of this system")
+    }
+    return (descriptor, size)
   }
 
   /// Throws the errors of `open`, so that they are detected when the request is built.

@@ -34,8 +34,19 @@ extension HAREntry {
     entry.responseHeaders = redaction.redacted(responseHeaders)
     entry.body = redaction.body(body)
     entry.failure?.reason = redaction.redacted(failure?.reason ?? "")
-    for index in messages.indices { entry.messages[index].data = redaction.redacted(messages[index].data) }
-    for index in events.indices { entry.events[index].data = redaction.redacted(events[index].data) }
+    entry.messages = messages.map { message in
+      var message = message
+      message.data =
+        message.opcode == 2
+        ? Data(base64Encoded: message.data).flatMap { redaction.binaryMessage($0) }?.base64EncodedString() ?? ""
+        : redaction.redacted(message.data)
+      return message
+    }
+    entry.events = events.map { event in
+      HAREntry.Event(
+        time: event.time, name: redaction.redacted(event.name), id: redaction.redacted(event.id),
+        data: redaction.redacted(event.data))
+    }
     return entry
   }
 

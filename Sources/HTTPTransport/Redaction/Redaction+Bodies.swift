@@ -12,6 +12,24 @@ extension Redaction {
     return hidden.data(using: encoding) ?? Data()
   }
 
+  /// Returns at most `limit` bytes of a text, without secrets. The rest is not searched for them.
+  package func start(of text: String, limit: Int) -> String {
+    guard text.utf8.count > limit else { return redacted(text) }
+    var start = Data(text.utf8.prefix(limit))
+    start.removeLast(start.unfinishedScalar)
+    return String(decoding: bytes(start, isCut: true), as: UTF8.self)
+  }
+
+  /// Returns at most `limit` bytes of a binary message that is text, without secrets; `nil` for other bytes, in which secrets
+  /// can't be found.
+  package func binaryMessage(_ bytes: Data, limit: Int = .max) -> Data? {
+    var start = Data(bytes.prefix(limit))
+    let isCut = start.count < bytes.count
+    if isCut { start.removeLast(start.unfinishedScalar) }
+    guard !start.contains(0), String(validating: start, as: UTF8.self) != nil else { return nil }
+    return Data(self.bytes(start, isCut: isCut))
+  }
+
   /// Returns the byte order of UTF-16, detected by its mark, or else by the zeros of two ASCII characters.
   private static func utf16(_ bytes: Data) -> String.Encoding? {
     switch Array(bytes.prefix(4)) {
@@ -21,5 +39,16 @@ extension Redaction {
     case let start where start.count == 4 && start[0] == 0 && start[2] == 0 && start[1] != 0: .utf16BigEndian
     default: nil
     }
+  }
+}
+
+extension Data {
+  /// The number of bytes at the end that are the start of a UTF-8 scalar.
+  package var unfinishedScalar: Int {
+    for (index, byte) in suffix(4).reversed().enumerated() where byte & 0xC0 != 0x80 {
+      let length = byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4
+      return index + 1 < length ? index + 1 : 0
+    }
+    return 0
   }
 }

@@ -92,10 +92,11 @@ public struct Redaction: Sendable, Hashable {
     hidesNothing ? text : String(decoding: bytes(text.utf8), as: UTF8.self)
   }
 
-  /// Returns the bytes of a text in any encoding that extends ASCII, with its secrets replaced as in `redacted`.
-  package func bytes(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+  /// Returns the bytes of a text in any encoding that extends ASCII, with its secrets replaced as in `redacted`. Pass
+  /// `isCut` for the start of a longer text: a secret without an end is then hidden, too.
+  package func bytes(_ bytes: some Sequence<UInt8>, isCut: Bool = false) -> [UInt8] {
     guard !hidesNothing else { return Array(bytes) }
-    var scanner = SecretScanner(Array(bytes), redaction: self)
+    var scanner = SecretScanner(Array(bytes), redaction: self, isCut: isCut)
     return scanner.redacted()
   }
 

@@ -10,13 +10,16 @@ struct SecretScanner {
   /// Whether the current line has an open quote.
   private var isQuoted = false
   /// The last `</`. Without one, a `<name>` is not an element.
-  private lazy var lastClosingTag = bytes.indices.dropLast().last { bytes[$0] == 0x3C && bytes[$0 + 1] == 0x2F }
+  private lazy var lastClosingTag =
+    isCut ? bytes.count : bytes.indices.dropLast().last { bytes[$0] == 0x3C && bytes[$0 + 1] == 0x2F }
   private var result: [UInt8] = []
   /// Whether the text is a URL, in which characters such as commas do not end a value.
   private let isURL: Bool
+  /// Whether the text is the start of a longer one, so that the end of a secret may be missing.
+  private let isCut: Bool
 
-  init(_ raw: [UInt8], redaction: Redaction, isURL: Bool = false) {
-    self.isURL = isURL
+  init(_ raw: [UInt8], redaction: Redaction, isURL: Bool = false, isCut: Bool = false) {
+    (self.isURL, self.isCut) = (isURL, isCut)
     text = DecodedText(raw)
     bytes = text.bytes
     self.redaction = redaction
@@ -226,6 +229,9 @@ struct SecretScanner {
     let width = (at..<at + start).map(text.width).max() ?? 1
     take(start)
     let end = index(from: at) { text.width($0) <= width && (bytes[$0] <= 0x20 || "/?#\"'<>".utf8.contains(bytes[$0])) }
+    // Its `@` may be missing.
+    let isOpen = isCut && end == bytes.count
+    if isOpen || end - at > Self.longestAuthority { return hide(to: end) }
     if let mark = (at..<end).last(where: { bytes[$0] == UInt8(ascii: "@") && text.width($0) <= width }) {
       hide(to: mark)
       take(1)
@@ -264,6 +270,9 @@ struct SecretScanner {
 
   /// The maximum number of bytes in the name of a secret.
   private static let longestName = 256
+  /// The maximum number of bytes of a user, a password and a host. A longer one is hidden as a whole. Otherwise marks that
+  /// are encoded ever more often would each be read to the end of the text.
+  private static let longestAuthority = 4 << 10
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
   private static func isSpace(_ byte: UInt8) -> Bool { isBlank(byte) || byte == 0x0A || byte == 0x0D }

@@ -185,7 +185,8 @@
       if let reached {
         end(transfer, reached)
       } else if next != Deadline.never {
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(next - now))) {
+        // Where `Int` has 32 bits, a later limit is looked at every two seconds.
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: next - now))) {
           [weak self, weak transfer, watch = transfer.watch] in
           if let self, let transfer, transfer.watch == watch { self.watch(transfer) }
         }

@@ -147,7 +147,7 @@ struct WebSocketOpening {
         return false
       }
       let digits = String(decoding: rest[..<line], as: UTF8.self).prefix { $0.isHexDigit }
-      guard let size = Int(digits, radix: 16), (0...1 << 40).contains(size) else {
+      guard let size = Int(digits, radix: 16), (0...Int.max - 2).contains(size) else {
         throw Failure(reason: "the size of a chunk is not a number")
       }
       start = line + 1

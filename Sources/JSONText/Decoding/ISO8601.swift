@@ -32,7 +32,8 @@ private struct ISO8601Reader {
     guard (1...12).contains(month), (1...Self.days(in: month, of: year)).contains(day), hour < 24, minute < 60 else {
       return nil
     }
-    let whole = Self.days(to: year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second - offset
+    // Where `Int` has 32 bits, it holds the seconds of only 68 years.
+    let whole = Int64(Self.days(to: year, month, day)) * 86_400 + Int64(hour * 3_600 + minute * 60 + second - offset)
     guard second < 60 || (second == 60 && whole % 86_400 == 0) else { return nil }
     return Double(whole) + fraction
   }
@@ -62,12 +63,12 @@ private struct ISO8601Reader {
   /// Returns 0 if there is no fraction, and `nil` for a point without digits.
   private mutating func fraction() -> Double? {
     guard take(".") else { return 0 }
-    guard var digits = digit() else { return nil }
+    guard var digits = digit().map({ Int64($0) }) else { return nil }
     var divisor = 10.0
     while let digit = digit() {
       // Digits beyond the precision of a date are skipped.
       guard divisor < 1e15 else { continue }
-      digits = digits * 10 + digit
+      digits = digits * 10 + Int64(digit)
       divisor *= 10
     }
     return Double(digits) / divisor

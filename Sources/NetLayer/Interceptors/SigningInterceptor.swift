@@ -18,8 +18,12 @@ struct SigningInterceptor: Interceptor {
         try await signing.sign(request)
       }
       let fields = signed.context[Signed.self]?.signature.headers ?? [:]
-      // The request may have a previous signature, if an interceptor sends it again.
-      signed.credentials.removeAll { $0.account == account }
+      // The request has a previous signature if an interceptor sends it again. A token may be of the same account.
+      if let previous = request.context[Signed.self]?.signature.headers,
+        let place = signed.credentials.lastIndex(where: { $0.account == account && $0.headers == previous })
+      {
+        signed.credentials.remove(at: place)
+      }
       signed.credentials.append(Request.Credentials(account: account, headers: fields))
       return signed.context[CompressionMinSize.self].map(signed.compressed) ?? signed
     }

@@ -32,7 +32,7 @@ private final class TimerItem: Disposable, @unchecked Sendable {  // safe: Dispa
       timer.cancel()
       item.run()
     }
-    timer.schedule(deadline: .now() + dueTime.dispatchInterval)
+    timer.schedule(deadline: dueTime.dispatchDeadline)
     timer.resume()
   }
 
@@ -43,11 +43,11 @@ private final class TimerItem: Disposable, @unchecked Sendable {  // safe: Dispa
 }
 
 extension Duration {
-  /// This duration for Dispatch, in whole nanoseconds, at most 292 years.
-  var dispatchInterval: DispatchTimeInterval {
-    let (seconds, attoseconds) = components
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    let (nanoseconds, more) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
-    return .nanoseconds(overflow || more ? .max : Int(clamping: nanoseconds))
+  /// The time of Dispatch after this duration; never from 30 years on.
+  ///
+  /// A `DispatchTimeInterval` holds an `Int`: where that has 32 bits, its nanoseconds end after two seconds.
+  var dispatchDeadline: DispatchTime {
+    guard self < .seconds(1_000_000_000) else { return .distantFuture }
+    return DispatchTime(uptimeNanoseconds: DispatchTime.now().uptimeNanoseconds + inNanoseconds)
   }
 }

@@ -134,6 +134,23 @@ final class HARReaderTests: XCTestCase {
     XCTAssertEqual(try read(list.joined(separator: ",")).map(\.url.last), ["a", "d", "b", "c"])
   }
 
+  func test_secretsOfMessagesAndEvents_areHidden() throws {
+    let binary = Data(#"{"token":"abc"}"#.utf8).base64EncodedString()
+    let image = Data([0xFF, 0x00, 0x01]).base64EncodedString()
+    var entry = HAREntry(method: "GET", url: "wss://h/", status: 101)
+    entry.messages = [
+      (1, #"{"token":"abc"}"#), (2, binary), (2, image), (2, "?token=abc"), (2, ""), (9, "token=abc"),
+    ].map { HAREntry.Message(isSent: false, time: 0, opcode: $0, data: $1) }
+    entry.events = [HAREntry.Event(time: 0, name: "a token=abc", id: "token=abc", data: "token=abc")]
+    let hidden = entry.redacted(.standard)
+    XCTAssertEqual(
+      hidden.messages.map(\.data),
+      [#"{"token":"***"}"#, Data(#"{"token":"***"}"#.utf8).base64EncodedString(), "", "", "", "token=***"])
+    XCTAssertEqual(hidden.events.map { [$0.name, $0.id, $0.data] }, [["a token=***", "token=***", "token=***"]])
+    XCTAssertEqual(hidden.redacted(.standard), hidden, "a second time changes nothing")
+    XCTAssertEqual(entry.redacted(.none), entry)
+  }
+
   func test_timesOfMessagesInMilliseconds() throws {
     let entry = try entry(
       response: #"{"status":101}"#,

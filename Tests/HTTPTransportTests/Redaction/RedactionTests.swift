@@ -183,6 +183,39 @@ final class RedactionTests: XCTestCase {
       let text = String(repeating: part, count: 20_000)
       XCTAssertFalse(Redaction.standard.redacted(text).isEmpty)
     }
+    // Each mark is encoded once more than the one before, so none of them ends the name of the others.
+    let marks = (0..<1_000).map { count in
+      let slash = count == 0 ? "/" : "%" + String(repeating: "25", count: count - 1) + "2F"
+      return slash + slash
+    }
+    let text = marks.joined() + String(repeating: "a", count: 2_000_000) + " token=x"
+    XCTAssertEqual(Redaction.standard.redacted(text), "//*** token=***")
+  }
+
+  func test_row_2_19_secretsWhoseEndWasCutAreHidden() {
+    for (text, hidden) in [
+      ("<a><password>s3c", "<a><password>***"), ("http://ada:s3c", "http://***"),
+      ("http://h/a?token=s3c", "http://h/a?token=***"),
+      (#"{"token":"s3c"#, #"{"token":"***"#), ("<a>b</a", "<a>b</a"), ("see http://h/a and b", "see http://h/a and b"),
+    ] {
+      XCTAssertEqual(String(decoding: Redaction.standard.bytes(text.utf8, isCut: true), as: UTF8.self), hidden)
+      let limit = text.utf8.count
+      XCTAssertEqual(Redaction.standard.start(of: text + "r3t</password>", limit: limit), hidden)
+      let bytes = Data((text + "r3t").utf8)
+      XCTAssertEqual(Redaction.standard.binaryMessage(bytes, limit: limit), Data(hidden.utf8))
+    }
+    XCTAssertEqual(Redaction.standard.start(of: "aé", limit: 2), "a", "a scalar is not cut")
+    XCTAssertEqual(Redaction.standard.binaryMessage(Data("aé".utf8), limit: 2), Data("a".utf8))
+    XCTAssertNil(Redaction.standard.binaryMessage(Data("aé".utf8).dropLast()), "a whole message is UTF-8 or none")
+  }
+
+  func test_row_2_19_anAuthorityBeyondTheLimitIsHiddenAsAWhole() {
+    let user = String(repeating: "u", count: 5_000)
+    for (text, hidden) in [
+      ("http://\(user.prefix(4_000)):p@h/a", "http://***@h/a"),
+      ("http://\(user.prefix(4_096))/a@b", "http://\(user.prefix(4_096))/a@b"),
+      ("http://a:\(user)@h/a?token=x", "http://***/a?token=***"), ("http://\(user)/a", "http://***/a"),
+    ] { XCTAssertEqual(Redaction.standard.redacted(text), hidden) }
   }
 
   func test_row_2_19_descriptionsOfErrorsRequestsAndHeadersHideSecrets() throws {

@@ -209,6 +209,34 @@ final class SigningAttemptsTests: XCTestCase {
     }
   }
 
+  func test_signerOfTheAccountOfTheToken_keepsTheCredentialsOfTheToken() throws {
+    for inParameters in [true, false] {
+      let virtual = VirtualNetwork(
+        .response(headers: ["Cache-Control": "max-age=60", "Vary": "Authorization"], body: Data("ok".utf8)))
+      let authentication = AuthenticationInterceptor(
+        for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "a", account: "ann"))
+      ) { _ in throw TestError() }
+      let signer = ClosureSigner(for: { "ann" }) { _ in
+        inParameters ? RequestSignature(parameters: ["sign": "s"]) : RequestSignature(headers: ["X-Sign": "s"])
+      }
+      let network = network(virtual, signer, CacheInterceptor(ResponseCache(directory: nil)), Again(), authentication)
+      for _ in 1...2 {
+        virtual.note("", network.response(.get, "/me"))
+        virtual.scheduler.start()
+      }
+      XCTAssertEqual(virtual.notes.all.map { $0.prefix(6) }, ["200 ok", "200 ok"])
+      XCTAssertEqual(virtual.stub.requests.count, 2, "a request, its repetition, and a stored response")
+      XCTAssertEqual(virtual.stub.requests.map { $0.credentials.map(\.account) }, [["ann", "ann"], ["ann", "ann"]])
+    }
+  }
+
+  /// Sends the sent request of a response a second time.
+  private struct Again: Interceptor {
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+      next(request).flatMap { next($0.request) }
+    }
+  }
+
   func test_signerThatFailsAtTheSecondAttempt_failsTheCall() throws {
     final class Once: Signer {
       let count = Counter()

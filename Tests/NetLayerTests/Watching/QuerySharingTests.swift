@@ -328,6 +328,22 @@ final class QuerySharingTests: XCTestCase {
     XCTAssertEqual(screen.last, "[1]")
   }
 
+  func test_query_refetch_isSentWithinTheWindow() {
+    let app = WatchFixture(interceptors: [CoalescingInterceptor(window: .seconds(2))])
+    let screen = app.watch()
+    app.advance(50)
+    app.network.invalidate("posts")
+    app.advance(50)
+    app.set([2])
+    app.network.invalidate("posts")
+    app.advance(50)
+    XCTAssertEqual(screen.last, "[2]")
+    XCTAssertEqual(app.reads, 3)
+    screen.leave()
+    app.advance(5_000)
+    app.checkEnd()
+  }
+
   func test_query_cachePolicies_refetchFromTheServer() {
     for policy in [
       CachePolicy.http, .networkOnly, .cacheFirst(maxAge: .seconds(1000)), .cacheThenNetwork(), .networkElseCache,

@@ -134,6 +134,9 @@ public final class AuthenticationInterceptor: Interceptor {
   /// request in flight ends with its response, and a call that waits for a retry or a network fails with kind
   /// `authentication`. If both tokens state the same ``Token/account``, the calls continue.
   ///
+  /// While another process refreshes the token, this waits for the end of that refresh, at most 5 s, before it saves. That
+  /// process then uses the new token, too.
+  ///
   /// - Throws: The error of the store. The interceptor uses the new token anyway.
   public func setToken(_ token: Token?) async throws { try await tokens.replace(with: token) }
 

@@ -132,6 +132,14 @@ public final class ChallengeInterceptor: Interceptor {
         request: response.request, response: response)
     }
     guard nonce == nil else { return false }
+    guard !user.contains(":") else {
+      throw NetworkError(
+        kind: .authentication,
+        reason:
+          "\(response.url.hostAndPort) asks for Basic, whose user names have no colon (RFC 7617 section 2): the server "
+          + "would read \(user.debugDescription) as a shorter name and another password; use a name without a colon",
+        request: response.request, response: response)
+    }
     guard allowsBasicWithoutTLS || response.url.scheme?.lowercased() == "https" else {
       throw NetworkError(
         kind: .authentication,

@@ -55,14 +55,14 @@ extension Token: CustomReflectable {
 /// The methods may use `await`. With Swift 6.2 on Linux and on Apple's systems of 2025, they begin on the thread that
 /// needs the token, so a store that waits for nothing takes no detour.
 public protocol TokenStore: Sendable {
-  /// Returns the saved token, or `nil` for none. The interceptor calls it at the first request, and before each refresh,
-  /// because another process may have saved a new token.
+  /// Returns the saved token, or `nil` for none. The interceptor calls it at the first request, and before and after each
+  /// refresh, because another process may have saved a new token, or removed it.
   func load() async throws -> Token?
   /// Saves `token`; `nil` removes it. It is called after each refresh.
   func save(_ token: Token?) async throws
   /// Locks the store against refreshes by other processes until the result is disposed. Return `nil` if another process
   /// holds the lock; the method is then called again every 50 ms. If it throws, the
-  /// refresh continues without a lock.
+  /// refresh continues without a lock. A sign-in or sign-out also takes the lock, and saves without it after 5 s.
   ///
   /// A store of a single process doesn't need this method.
   func lockForRefresh() async throws -> (any Disposable)?

@@ -26,6 +26,10 @@ final class TokenRefresh: Sendable {
     var version = 0
     /// The refresh in progress.
     var refresh: ReplaySubject<Held>?
+    /// Whether a refresh holds the lock of the store; also one that was discarded meanwhile.
+    var holdsLock = false
+    /// The number of replacements that are not yet in the store.
+    var replacements = 0
     /// The times of unsuccessful refreshes within the window.
     var failures: [Date] = []
     /// Whether `failures` includes the rejection of the current token.
@@ -139,18 +143,40 @@ final class TokenRefresh: Sendable {
   }
 
   func replace(with token: Token?) async throws {
-    let (waiting, held) = state.withLock { state in
+    let (waiting, held, holdsLock) = state.withLock { state in
       if token?.isKnownToBelong(toOwnerOf: state.held.token) != true { state.held.generation += 1 }
       state.put(token, renewal: nil)
       state.isNew = true
       state.isLoaded = true
       state.failures = []
+      state.replacements += 1
       // Discard the refresh. Requests that wait for it get this token.
-      return (state.refresh.take(), state.held)
+      return (state.refresh.take(), state.held, state.holdsLock)
     }
+    defer { state.withLock { $0.replacements -= 1 } }
     changed.onNext(())
     if let waiting { Self.end(waiting, with: held) }
+    // Otherwise a refresh in another process could read the store before this token is saved, and save its own after it.
+    let lock = holdsLock ? nil : await lockForSave()
+    defer { lock?.dispose() }
     try await save()
+  }
+
+  /// Locks the store. Returns `nil` if another process holds the lock for more than 5 s, because a sign-out must not wait for
+  /// a server that does not respond to that process. Its refresh then finds this token.
+  private func lockForSave() async -> (any Disposable)? {
+    for _ in 0..<100 {
+      do {
+        if let lock = try await store.lockForRefresh() { return lock }
+        try await Task.sleep(for: .milliseconds(50))
+      } catch is CancellationError {
+        return nil
+      } catch {
+        Hooks.onUnhandledError(error, #fileID, #line)
+        return nil
+      }
+    }
+    return nil
   }
 
   /// Records that the server has rejected a new token.
@@ -215,13 +241,14 @@ final class TokenRefresh: Sendable {
     case .wait(let subject): return Self.result(of: subject, for: old)
     case .refuse:
       let reason =
-        "the server still rejects the token after \(maxRefreshes) refreshes within \(Int(window)) s; "
+        "the server still rejects the token after \(maxRefreshes) refreshes within \(Duration(clampingSeconds: window).text); "
         + "sign in again, or raise maxRefreshes"
       return .error(NetworkError(kind: .authentication, reason: reason))
     case .begin(let subject):
       let lock = SerialDisposable()
       // No cancellation ends the refresh, because the old token may be used up.
-      _ = locked(lock, clock).flatMap { [self] in renewed(old.token, clock) }.timeout(timeout, scheduler: clock)
+      _ = locked(lock, for: subject, clock).flatMap { [self] in renewed(old.token, clock) }
+        .timeout(timeout, scheduler: clock)
         .subscribe(
           onSuccess: { [self] in finish(subject, .success($0), lock, clock.now) },
           onError: { [self] in finish(subject, .failure($0), lock, clock.now) })
@@ -236,8 +263,13 @@ final class TokenRefresh: Sendable {
   /// The error while another process refreshes the same token.
   private struct Busy: Error {}
 
+  /// The error of a refresh that was discarded before it began.
+  private struct Discarded: Error {}
+
   /// Waits until no other process refreshes, then stores the acquired lock in `lock`.
-  private func locked(_ lock: SerialDisposable, _ clock: any SchedulerType) -> Single<Void> {
+  private func locked(
+    _ lock: SerialDisposable, for subject: ReplaySubject<Held>, _ clock: any SchedulerType
+  ) -> Single<Void> {
     Single.starting { [store] in
       do {
         guard let taken = try await store.lockForRefresh() else { throw Busy() }
@@ -252,6 +284,18 @@ final class TokenRefresh: Sendable {
     .retryWhen { errors in
       errors.flatMap { _ in Observable<Int>.timer(.milliseconds(50), scheduler: clock) }
     }
+    .map { [self] in
+      try state.withLock { state in
+        // A user has signed in or out during the wait.
+        guard state.refresh === subject else { throw Discarded() }
+        state.holdsLock = true
+      }
+    }
+  }
+
+  private func release(_ lock: SerialDisposable) {
+    state.withLock { $0.holdsLock = false }
+    lock.dispose()
   }
 
   private struct Renewed {
@@ -263,8 +307,10 @@ final class TokenRefresh: Sendable {
 
   /// Returns the token that another process has stored meanwhile, or else the result of the refresh.
   private func renewed(_ old: Token?, _ clock: any SchedulerType) -> Single<Renewed> {
-    let known = state.withLock { $0.stored }
-    return Single.starting { [self] () -> (found: Token?, isSignOut: Bool) in
+    let (known, isReplacing) = state.withLock { ($0.stored, $0.replacements > 0) }
+    // The store does not have the present user yet.
+    if isReplacing { return refreshed(old) }
+    return Single.starting { [self] () -> (found: Token??, isSignOut: Bool) in
       do {
         let found = try await store.load()
         let isSignOut = state.withLock { state in
@@ -277,19 +323,35 @@ final class TokenRefresh: Sendable {
         return (nil, false)
       }
     }
-    .flatMap { [self] found, isSignOut in
+    .flatMap { [self] stored, isSignOut in
       if isSignOut { return .just(Renewed(token: nil, isStored: true)) }
-      guard let found, found != known, found != old else { return refreshed(old) }
+      guard let found = stored ?? nil, found != known, found != old else { return refreshed(old, stored) }
       if found.expiry.map({ $0 > clock.now }) ?? true { return .just(Renewed(token: found, isStored: true)) }
-      return refreshed(found)
+      return refreshed(found, stored)
     }
   }
 
-  private func refreshed(_ old: Token?) -> Single<Renewed> {
-    refresh(old).map { new in
+  /// Returns the result of the refresh. If the store has changed since it returned `stored`, returns what it has now: a user
+  /// has signed in or out in another process, which must not be undone.
+  ///
+  /// - Parameter stored: `nil` if the store was not read.
+  private func refreshed(_ old: Token?, _ stored: Token?? = .none) -> Single<Renewed> {
+    refresh(old).flatMap { [self] new in
       var new = new
       new.account = new.account ?? old?.account
-      return Renewed(token: new)
+      let renewed = Renewed(token: new)
+      guard let stored else { return .just(renewed) }
+      return Single.starting { [self] in
+        do {
+          let present = try await store.load()
+          // The refresh may have saved its token itself.
+          if present?.access == renewed.token?.access { return renewed }
+          return present == stored ? renewed : Renewed(token: present, isStored: true)
+        } catch {
+          // An unreadable store has no other token.
+          return renewed
+        }
+      }
     }
   }
 
@@ -311,8 +373,8 @@ final class TokenRefresh: Sendable {
       }
       return (true, state.held)
     }
-    let emit: @Sendable () -> Void = {
-      lock.dispose()
+    let emit: @Sendable () -> Void = { [self] in
+      release(lock)
       Self.end(subject, with: held)
     }
     switch result {
@@ -327,7 +389,7 @@ final class TokenRefresh: Sendable {
           emit()
         })
     case .failure(let error) where isCurrent:
-      lock.dispose()
+      release(lock)
       let reason = "the token could not be refreshed: \((error as? NetworkError)?.description ?? "\(error)")"
       subject.onError(
         NetworkError(

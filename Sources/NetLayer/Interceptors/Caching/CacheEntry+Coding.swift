@@ -49,9 +49,10 @@ extension CacheEntry {
     guard let fixed = FixedPart(file), file.count == fixed.fileSize,
       digest.elementsEqual(file[32..<64]), fixed.isHeadIntact(file)
     else { return nil }
-    let body = UnsafeRawBufferPointer(rebasing: file[(file.count - fixed.bodySize)...])
+    let bodySize = Int(fixed.bodySize)
+    let body = UnsafeRawBufferPointer(rebasing: file[(file.count - bodySize)...])
     guard Checksum.crc32(body) == fixed.bodyChecksum else { return nil }
-    var head = Reader(UnsafeRawBufferPointer(rebasing: file[Self.fixedSize..<(file.count - fixed.bodySize)]))
+    var head = Reader(UnsafeRawBufferPointer(rebasing: file[Self.fixedSize..<(file.count - bodySize)]))
     guard let tags = head.texts(), let status: UInt32 = head.integer(), let flags: UInt32 = head.integer(),
       let requested: UInt64 = head.integer(),
       let received: UInt64 = head.integer(), let url = head.text(), let count: UInt32 = head.integer()
@@ -70,8 +71,9 @@ extension CacheEntry {
 
   /// The values in the fixed part of a file.
   struct FixedPart {
-    let headSize: Int
-    let bodySize: Int
+    // The sizes are not yet checked against the file. Where `Int` has 32 bits, it can't hold all of them.
+    let headSize: UInt32
+    let bodySize: UInt64
     let bodyChecksum: UInt32
     let expiresAt: Double
 
@@ -82,24 +84,25 @@ extension CacheEntry {
       guard let head: UInt32 = reader.integer(), let body: UInt64 = reader.integer(), body < 1 << 40,
         let checksum: UInt32 = reader.integer(), let expires: UInt64 = reader.integer()
       else { return nil }
-      headSize = Int(head)
-      bodySize = Int(body)
+      headSize = head
+      bodySize = body
       bodyChecksum = checksum
       expiresAt = Double(bitPattern: expires)
     }
 
     /// Returns the tags in the fixed part and the head of a file, or `nil` if these are corrupt.
     func tags(in start: UnsafeRawBufferPointer) -> [String]? {
-      guard start.count >= CacheEntry.fixedSize + headSize, isHeadIntact(start) else { return nil }
+      guard start.count - CacheEntry.fixedSize >= headSize, isHeadIntact(start) else { return nil }
       var head = Reader(UnsafeRawBufferPointer(rebasing: start[CacheEntry.fixedSize...]))
       return head.texts()
     }
 
     /// The size of the whole file in bytes.
-    var fileSize: Int { CacheEntry.fixedSize + headSize + bodySize }
+    var fileSize: UInt64 { UInt64(CacheEntry.fixedSize) + UInt64(headSize) + bodySize }
 
+    /// Returns whether the checksum matches. The file must contain the whole head.
     func isHeadIntact(_ file: UnsafeRawBufferPointer) -> Bool {
-      let covered = Array(file[..<68]) + Array(file[72..<(72 + headSize)])
+      let covered = Array(file[..<68]) + Array(file[72..<(72 + Int(headSize))])
       let stored = UInt32(littleEndian: file.loadUnaligned(fromByteOffset: 68, as: UInt32.self))
       return covered.withUnsafeBytes(Checksum.crc32) == stored
     }
@@ -145,7 +148,7 @@ extension CacheEntry {
     }
 
     mutating func text() -> String? {
-      guard let size: UInt32 = integer(), bytes.count - place >= Int(size) else { return nil }
+      guard let size: UInt32 = integer(), bytes.count - place >= size else { return nil }
       defer { place += Int(size) }
       return String(validating: bytes[place..<(place + Int(size))], as: UTF8.self)
     }

@@ -69,7 +69,7 @@ final class CacheEntry: Sendable {
   /// request to the server, which has the field `Age` (RFC 9111 §5.1).
   func response(to request: Request, age: Double? = nil, context: Context) -> Response {
     var headers = headers
-    if let age { headers["Age"] = String(Int(min(age, 2_147_483_648))) }
+    if let age { headers["Age"] = String(Int64(min(age, 2_147_483_648))) }
     return Response(
       request: request, url: url.flatMap(URL.init(string:)), status: status, headers: headers, body: body,
       context: context)

@@ -56,7 +56,7 @@ extension DiskStore {
       DurableDirectory.fill(bytes, from: file) ? CacheEntry.FixedPart(UnsafeRawBufferPointer(bytes)) : nil
     }
     guard let fixed, fixed.fileSize == size else { return nil }
-    let head = CacheEntry.fixedSize + fixed.headSize
+    let head = CacheEntry.fixedSize + Int(fixed.headSize)
     return withUnsafeTemporaryAllocation(byteCount: head, alignment: 8) { bytes in
       guard DurableDirectory.fill(bytes, from: file), let tags = fixed.tags(in: UnsafeRawBufferPointer(bytes)) else {
         return nil

@@ -8,7 +8,8 @@ import Streams
 /// ```
 /// A GET or HEAD request that equals a request in flight shares its response or error, and reads it with the settings
 /// of its own backend. Equal requests have the same URL, header fields, time limits, cache options and transport
-/// options. A request that reports progress, or whose `context` has values from the caller, is sent separately.
+/// options. A request that reports progress, or whose `context` has values from the caller, is sent separately. So is each
+/// refetch of a live query.
 ///
 /// A request with an unsafe method (POST, PUT, PATCH, DELETE …) ends the sharing of earlier requests to its origin, so
 /// that later requests reach the server. The shared request is cancelled when its last subscriber is disposed. A
@@ -43,10 +44,12 @@ public final class CoalescingInterceptor: Interceptor {
   /// Shares the response of an equal request in flight, or sends `request`.
   public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     guard request.method.isSafe else { return forgettingOrigin(of: request, next(request)) }
-    // A body may be readable only once, a download writes its own file, and progress belongs to one caller.
+    // A body may be readable only once, a download writes its own file, and progress belongs to one caller. A refetch needs
+    // the present state of the server.
     guard request.method == .get || request.method == .head, case .none = request.body, request.destination == nil,
       !request.isStreamed, !request.context[ReportsProgress.self], !request.context[HasNotes.self],
-      request.caching.isComparable
+      request.caching.isComparable,
+      !request.caching.isRefetch
     else { return next(request) }
     return Observable(Sharing(interceptor: self, request: request, next: next))
   }

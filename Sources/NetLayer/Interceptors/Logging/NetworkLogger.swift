@@ -62,7 +62,9 @@ public struct NetworkLogger: Interceptor {
     let (logger, clock) = (self, next.clock)
     return Observable.deferred {
       let start = clock.uptime
-      @Sendable func milliseconds() -> Int { Int(((clock.uptime - start) / .milliseconds(1)).rounded()) }
+      @Sendable func milliseconds() -> Int64 {
+        Int64(exactly: ((clock.uptime - start) / .milliseconds(1)).rounded()) ?? .max
+      }
       let hasEnded = Locked(false)
       logger.output(logger.entry(request))
       return next(request).do(
@@ -95,7 +97,7 @@ extension NetworkLogger {
     return text(lines)
   }
 
-  private func entry(_ response: Response, _ milliseconds: Int) -> String {
+  private func entry(_ response: Response, _ milliseconds: Int64) -> String {
     var lines = [
       "<-- \(response.status) \(response.request.method) \(redaction.redacted(response.url)) "
         + "(\(milliseconds) ms, \(response.body.count) bytes)\(response.request.attemptNote)"
@@ -105,7 +107,7 @@ extension NetworkLogger {
     return text(lines)
   }
 
-  private func entry(_ error: NetworkError, _ request: Request, _ milliseconds: Int) -> String {
+  private func entry(_ error: NetworkError, _ request: Request, _ milliseconds: Int64) -> String {
     text([
       "<-- FAILED \(request.method) \(redaction.redacted(request.url)) (\(milliseconds) ms): "
         + redaction.redacted("\(error.kind) \(error.code): \(error.reason)") + (error.request ?? request).attemptNote

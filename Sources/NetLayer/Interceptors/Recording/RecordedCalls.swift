@@ -139,7 +139,7 @@ struct RecordedCalls {
     case .event(let id, let name, let data):
       entry.change { attempt in
         let event = HAREntry.Event(
-          time: noted.now.timeIntervalSince1970, name: name, id: id, data: shortened(redaction.redacted(data)))
+          time: noted.now.timeIntervalSince1970, name: start(of: name), id: start(of: id), data: start(of: data))
         attempt.archived.events = attempt.archived.events.suffix(Self.maxMessages - 1) + [event]
         attempt.archived.resourceType = "eventsource"
       }
@@ -187,8 +187,9 @@ struct RecordedCalls {
   ) {
     let (opcode, data) =
       switch message {
-      case .text(let text): (1, shortened(redaction.redacted(text)))
-      case .binary(let bytes): (2, Data(redactedText(bytes.prefix(Self.maxMessageSize)).utf8).base64EncodedString())
+      case .text(let text): (1, start(of: text))
+      case .binary(let bytes):
+        (2, redaction.binaryMessage(bytes, limit: Self.maxMessageSize)?.base64EncodedString() ?? "")
       }
     let archived = HAREntry.Message(
       isSent: isSent, time: noted.now.timeIntervalSince1970, opcode: opcode, data: data)
@@ -285,7 +286,7 @@ struct RecordedCalls {
     let isWhole = attempt.bodySize <= body.count
     if !isWhole { body.removeLast(body.unfinishedScalar) }
     if String(validating: body, as: UTF8.self) != nil, !body.contains(0) {
-      body = Data(redaction.bytes(body))
+      body = Data(redaction.bytes(body, isCut: !isWhole))
     } else if !Self.isBinary(attempt.archived.responseHeaders["Content-Type"]) {
       body = Data()
     }
@@ -298,17 +299,8 @@ struct RecordedCalls {
     return type.hasPrefix("image/") || type.hasPrefix("font/") || type == "application/octet-stream"
   }
 
-  /// Returns the text of a binary message, without secrets; empty for other bytes, in which secrets can't be found.
-  private func redactedText(_ bytes: Data) -> String {
-    guard !bytes.contains(0), let text = String(validating: bytes.dropLast(Data(bytes).unfinishedScalar), as: UTF8.self)
-    else { return "" }
-    return redaction.redacted(text)
-  }
-
-  private func shortened(_ text: String) -> String {
-    text.utf8.count <= Self.maxMessageSize
-      ? text : String(decoding: text.utf8.prefix(Self.maxMessageSize), as: UTF8.self)
-  }
+  /// Returns the start of a text of a stream, without secrets.
+  private func start(of text: String) -> String { redaction.start(of: text, limit: Self.maxMessageSize) }
 
   // MARK: Limits
 
@@ -344,15 +336,4 @@ extension Recorder.Entry {
 
 extension Recorder.Entry.Failure {
   fileprivate var archived: HAREntry.Failure { HAREntry.Failure(kind: kind.rawValue, code: code, reason: reason) }
-}
-
-extension Data {
-  /// The number of bytes at the end that are the start of a UTF-8 scalar.
-  fileprivate var unfinishedScalar: Int {
-    for (index, byte) in suffix(4).reversed().enumerated() where byte & 0xC0 != 0x80 {
-      let length = byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4
-      return index + 1 < length ? index + 1 : 0
-    }
-    return 0
-  }
 }

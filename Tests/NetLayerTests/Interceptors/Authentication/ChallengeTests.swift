@@ -183,6 +183,23 @@ final class ChallengeTests: XCTestCase {
     XCTAssertEqual(virtual.stub.requests.count, 2)
   }
 
+  func test_basic_isNotSentForAUserWithAColon() {
+    let virtual = server(scheme: { _, _ in "Basic realm=\"r\"" })
+    let interceptor = ChallengeInterceptor(
+      for: [URL(string: "http://h")].compactMap { $0 }, user: "ada:love", password: "lace", allowsBasicWithoutTLS: true)
+    let reasons = Notes()
+    _ = virtual.network(interceptor).response(.get, "/").subscribe(
+      onNext: { reasons.add("\($0.status)") }, onError: { reasons.add(NetworkError.wrapping($0).reason) })
+    virtual.scheduler.start()
+    XCTAssertEqual(
+      reasons.all,
+      [
+        "h:80 asks for Basic, whose user names have no colon (RFC 7617 section 2): the server would read \"ada:love\" as a "
+          + "shorter name and another password; use a name without a colon"
+      ])
+    XCTAssertFalse(virtual.stub.requests.contains { $0.headers["Authorization"] != nil })
+  }
+
   func test_basic_isSentWithoutTLSOnlyIfAllowed() {
     let basic: @Sendable (String, Bool) -> String = { _, _ in "Basic realm=\"r\"" }
     let refused = server(scheme: basic)

@@ -200,6 +200,156 @@ final class TokenSharingTests: XCTestCase {
     XCTAssertNotNil(try store.lockForRefresh())
   }
 
+  func test_signOutInAnotherProcess_isNotUndoneByARefresh() throws {
+    let virtual = VirtualNetwork(.json("who?", status: 401))
+    let file = try sharedFile()
+    try FileTokenStore(file).save(Token(access: "dead", refresh: "r", account: "ann"))
+    let (network, authentication) = try network(virtual, FileTokenStore(file)) { _ in
+      virtual.scheduler.runs(after: .seconds(1)) { Token(access: "new") }
+    }
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.advanceTo(500)
+    try FileTokenStore(file).save(nil)
+    virtual.scheduler.advanceTo(5000)
+    XCTAssertNil(try FileTokenStore(file).load(), "the refreshed token is not saved")
+    XCTAssertEqual(virtual.notes.all, ["authentication @1000"])
+    XCTAssertNil(authentication.present?.account)
+  }
+
+  func test_signInInAnotherProcess_isNotUndoneByARefresh() throws {
+    let virtual = VirtualNetwork { request in
+      request.headers["Authorization"] == "Bearer other" ? .json("ok") : .json("who?", status: 401)
+    }
+    let file = try sharedFile()
+    try FileTokenStore(file).save(Token(access: "dead", refresh: "r", account: "ann"))
+    let (network, authentication) = try network(virtual, FileTokenStore(file)) { _ in
+      virtual.scheduler.runs(after: .seconds(1)) { Token(access: "new") }
+    }
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.advanceTo(500)
+    try FileTokenStore(file).save(Token(access: "other", account: "bob"))
+    virtual.scheduler.advanceTo(5000)
+    XCTAssertEqual(try FileTokenStore(file).load()?.access, "other")
+    XCTAssertEqual(virtual.notes.all, ["401 who? @1000"], "the call of one user is not sent as the other")
+    XCTAssertEqual(authentication.present?.account, "bob")
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all.last, "200 ok @5000")
+  }
+
+  func test_refreshThatSavesItsTokenItself_keepsTheAccount() throws {
+    let virtual = VirtualNetwork { request in
+      request.headers["Authorization"] == "Bearer new" ? .json("ok") : .json("who?", status: 401)
+    }
+    let store = MemoryTokenStore(Token(access: "dead", account: "ann"))
+    let (network, authentication) = try network(virtual, store) { _ in
+      let new = Token(access: "new")
+      store.save(new)
+      return .just(new)
+    }
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["200 ok @0"])
+    XCTAssertEqual(authentication.present?.account, "ann")
+    XCTAssertEqual(store.load()?.account, "ann")
+  }
+
+  func test_signOut_waitsForTheSaveOfARefreshInAnotherProcess() async throws {
+    let store = LockedStore(Token(access: "dead", refresh: "r"))
+    let authentication = AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: store
+    ) { _ in Token(access: "new") }
+    let held = try XCTUnwrap(store.lockForRefresh())
+    let signOut = Task { try await authentication.setToken(nil) }
+    XCTAssertTrue(holds { store.attempts.value > 1 })
+    XCTAssertEqual(store.saved.all, [], "the other process may be about to save")
+    store.save(Token(access: "renewed"))
+    held.dispose()
+    try await signOut.value
+    XCTAssertEqual(store.saved.all, ["renewed", "none"])
+    XCTAssertNotNil(store.lockForRefresh(), "the lock is released")
+  }
+
+  func test_signOut_doesNotWaitForItsOwnRefresh_andIsNotUndoneByIt() async throws {
+    let virtual = VirtualNetwork(.json("who?", status: 401))
+    let store = LockedStore(Token(access: "dead", refresh: "r"))
+    let (network, authentication) = try network(virtual, store) { _ in
+      virtual.scheduler.runs(after: .seconds(1)) { Token(access: "new") }
+    }
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.advanceTo(500)
+    try await authentication.setToken(nil)
+    XCTAssertEqual(store.saved.all, ["none"])
+    XCTAssertEqual(store.attempts.value, 1, "the refresh has the lock")
+    virtual.scheduler.advanceTo(5000)
+    XCTAssertEqual(store.saved.all, ["none"])
+    XCTAssertNotNil(store.lockForRefresh(), "the discarded refresh has released the lock")
+  }
+
+  func test_refreshThatWaitsForAnotherProcess_doesNotBeginAfterASignIn() async throws {
+    let virtual = VirtualNetwork(.json("who?", status: 401))
+    let store = LockedStore(Token(access: "dead", refresh: "r"))
+    let (network, authentication) = try network(virtual, store) { _ in .just(Token(access: "new")) }
+    let held = try XCTUnwrap(store.lockForRefresh())
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.advanceTo(500)
+    let waiting = store.attempts.value
+    XCTAssertGreaterThan(waiting, 5)
+    let signIn = Task { try await authentication.setToken(Token(access: "other")) }
+    XCTAssertTrue(holds { store.attempts.value > waiting })
+    XCTAssertEqual(virtual.notes.all, ["401 who? @500"])
+    held.dispose()
+    try await signIn.value
+    virtual.scheduler.advanceTo(5000)
+    XCTAssertEqual(refreshes.all, [])
+    XCTAssertEqual(store.saved.all, ["other"])
+    XCTAssertNotNil(store.lockForRefresh(), "the lock is released")
+  }
+
+  func test_requestDuringASignOut_doesNotLoadTheTokenOfAnotherProcess() async throws {
+    let virtual = VirtualNetwork(.json("who?", status: 401))
+    let store = LockedStore(Token(access: "dead", refresh: "r"))
+    let (network, authentication) = try network(virtual, store) { _ in throw TestError() }
+    let held = try XCTUnwrap(store.lockForRefresh())
+    let signOut = Task { try await authentication.setToken(nil) }
+    XCTAssertTrue(holds { store.attempts.value > 1 })
+    virtual.note("", network.response(.get, "/x"))
+    store.save(Token(access: "renewed"))
+    store.opens.withLock { $0 = true }
+    virtual.scheduler.advanceTo(5000)
+    XCTAssertEqual(virtual.notes.all.map { $0.prefix(14) }, ["authentication"])
+    XCTAssertEqual(refreshes.all, ["none"], "no token is adopted")
+    held.dispose()
+    try await signOut.value
+    XCTAssertEqual(store.saved.all, ["renewed", "none"])
+  }
+
+  /// A store in memory whose lock behaves as that of a file.
+  private final class LockedStore: TokenStore {
+    private let token: Locked<Token?>
+    private let isLocked = Locked(false)
+    /// If `true`, every request for the lock succeeds.
+    let opens = Locked(false)
+    let attempts = Counter()
+    let saved = Notes()
+
+    init(_ token: Token?) { self.token = Locked(token) }
+
+    func load() -> Token? { token.withLock { $0 } }
+
+    func save(_ token: Token?) {
+      saved.add(token?.access ?? "none")
+      self.token.withLock { $0 = token }
+    }
+
+    func lockForRefresh() -> (any Disposable)? {
+      attempts.next()
+      if opens.withLock({ $0 }) { return Disposables.create() }
+      guard !isLocked.withLock({ exchange(&$0, with: true) }) else { return nil }
+      return Disposables.create { [self] in isLocked.withLock { $0 = false } }
+    }
+  }
+
   func test_storeThatCannotSave_doesNotRestoreTheOldToken() throws {
     final class FullDisk: TokenStore {
       func load() -> Token? { Token(access: "dead", refresh: "r0") }

@@ -7,14 +7,6 @@ import XCTest
 @testable import HTTPTransport
 @testable import NetLayer
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// The cache when it temporarily has no file descriptors, no directory or no write permission.
 final class CacheShortageTests: XCTestCase {
   private let scheduler = TestScheduler()
@@ -47,25 +39,6 @@ final class CacheShortageTests: XCTestCase {
     }
   }
 
-  private func withoutDescriptors(but left: Int = 0, _ work: () -> Void) {
-    var before = rlimit()
-    #if canImport(Darwin)
-      let limit = RLIMIT_NOFILE
-    #else
-      let limit = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    #endif
-    getrlimit(limit, &before)
-    var few = before
-    few.rlim_cur = 512
-    setrlimit(limit, &few)
-    var taken: [Int32] = []
-    while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
-    for _ in 0..<left { taken.popLast().map { _ = close($0) } }
-    work()
-    for descriptor in taken { close(descriptor) }
-    setrlimit(limit, &before)
-  }
-
   func test_descriptorShortage_keepsTheDiskAndItsUse() {
     let keys = (0..<20).map(String.init)
     var cache: ResponseCache? = open()
@@ -82,7 +55,7 @@ final class CacheShortageTests: XCTestCase {
     // Threads of earlier tests may close a descriptor meanwhile, so there are several attempts.
     let attempts = (0..<5).lazy.map { _ in
       var all: [String] = []
-      self.withoutDescriptors { all = self.found(keys, in: again) }
+      withoutDescriptors { all = self.found(keys, in: again) }
       return all
     }
     XCTAssertTrue(attempts.contains([]), "an open directory alone gives no file")

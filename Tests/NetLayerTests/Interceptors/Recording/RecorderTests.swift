@@ -266,6 +266,31 @@ final class RecorderTests: XCTestCase {
     XCTAssertEqual(kept, [Data("{\"token\":\"***\"}".utf8).base64EncodedString(), "", ""])
   }
 
+  func test_secretsWhoseEndWasCut_areNotKept() throws {
+    var calls = RecordedCalls(maxCalls: 1, maxSize: 1 << 20, maxBodySize: 100, redaction: .standard)
+    let url = try XCTUnwrap(URL(string: "https://a.example/room"))
+    let request = Request(url: url)
+    let message = String(repeating: "-", count: 4_000) + "<password>" + String(repeating: "s3cr3t", count: 100)
+    func keep(_ events: CallEvent...) throws -> HAREntry {
+      for event in events {
+        calls.apply(
+          RecordedCalls.Noted(event, number: 1, request: request, at: Date(), uptime: .zero, keeping: 100))
+      }
+      return try XCTUnwrap(calls.all.first?.attempts.first?.archived)
+    }
+    let streamed = try keep(
+      .started(endpoint: nil), .sent, .message(.text(message), isSent: true),
+      .message(.binary(Data(message.utf8)), isSent: true),
+      .event(id: "token=s3cr3t", name: "token=s3cr3t", data: message))
+    let hidden = String(repeating: "-", count: 4_000) + "<password>***"
+    XCTAssertEqual(streamed.messages.map(\.data), [hidden, Data(hidden.utf8).base64EncodedString()])
+    XCTAssertEqual(streamed.events.map { [$0.id, $0.name, $0.data] }, [["token=***", "token=***", hidden]])
+    let start = String(repeating: "-", count: 85) + "<password>"
+    let body = Data((start + "s3cr3t</password>").utf8)
+    let kept = try keep(.finished(.success(Response(request: request, status: 200, body: body))))
+    XCTAssertEqual(String(decoding: kept.body, as: UTF8.self), start + "***")
+  }
+
   /// A recorder that is too slow does not fill the memory, and the calls that it has begun get their ends.
   func test_aFloodOfCalls_isCountedAndNotKept() throws {
     let virtual = VirtualNetwork(.json("7"))
