@@ -20,6 +20,15 @@ package func writeAll(_ bytes: Data, to descriptor: Int32) -> Bool {
   }
 }
 
+/// Waits until an open file or directory is on disk. Returns `false` on an error, with `errno` set.
+package func syncToDisk(_ descriptor: Int32) -> Bool {
+  #if canImport(Darwin)
+    // `fsync` leaves the data in the drive's cache. Not every file system supports the other call.
+    if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
+  #endif
+  return fsync(descriptor) == 0
+}
+
 /// Calls `open`, for types with a method of that name.
 package func openDescriptor(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
 

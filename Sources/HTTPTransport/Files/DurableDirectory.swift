@@ -89,13 +89,13 @@ package final class DurableDirectory: Sendable {
   /// Writes `bytes` under a new name. The file is on disk when this function returns, and removed unless it is renamed.
   package func create(_ bytes: Data, mode: mode_t = 0o600) throws -> NewFile {
     let file = try NewFile(in: self, mode: mode)
-    guard writeAll(bytes, to: file.descriptor), fsync(file.descriptor) == 0 else { throw SystemError.last }
+    guard writeAll(bytes, to: file.descriptor), syncToDisk(file.descriptor) else { throw SystemError.last }
     return file
   }
 
   /// Syncs the directory, so that new names of files persist.
   package func sync() throws {
-    guard fsync(descriptor) == 0 else { throw SystemError.last }
+    guard syncToDisk(descriptor) else { throw SystemError.last }
   }
 
   /// Removes the file `name`, if it exists.
@@ -107,7 +107,7 @@ package final class DurableDirectory: Sendable {
       let file = open(name)
       guard file >= 0 else { continue }
       // Its writer has the lock until the file has its final name.
-      if flock(file, LOCK_EX | LOCK_NB) == 0 { remove(name) }
+      if Self.isOwn(file), flock(file, LOCK_EX | LOCK_NB) == 0 { remove(name) }
       closeDescriptor(file)
     }
   }

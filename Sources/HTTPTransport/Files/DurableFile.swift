@@ -37,13 +37,16 @@ package struct DurableFile {
     return (bytes.isEmpty ? .unknown : Self.content(of: bytes), isOwn)
   }
 
-  /// Replaces the content. It is on disk when this function returns.
+  /// Replaces the content. It is on disk when this function returns. Unfinished files of a process that was killed are
+  /// removed, because they may contain secrets.
   package func write(_ content: Data, mode: mode_t = 0o600) throws {
+    try? directory.sweep()
     try directory.write(Self.framed(content), as: name, mode: mode)
   }
 
-  /// Removes the file, if it exists.
+  /// Removes the file, if it exists, and unfinished ones.
   package func remove() throws {
+    try? directory.sweep()
     guard unlinkat(directory.descriptor, name, 0) == 0 || errno == ENOENT else { throw SystemError.last }
     try directory.sync()
   }

@@ -51,6 +51,7 @@ final class UploadNoteFile {
     } catch {
       throw Self.failure(url.path, error)
     }
+    try? directory.sweep()
     repeat {
       closeLock()
       lock = openat(directory.descriptor, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
