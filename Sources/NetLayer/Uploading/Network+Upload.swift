@@ -138,8 +138,15 @@ extension Network {
   /// Emits the users that the interceptors know, when they have read their stores.
   private func user(of request: Request) -> Single<String> {
     let owners = backend.interceptors.compactMap { $0 as? AuthenticationInterceptor }.filter { $0.covers(request) }
-    return Observable.zip(owners.map { $0.owner.take(1) }).ifEmpty(default: []).take(1).map { [self] _ in
-      backend.interceptors[...].account(of: request) ?? ""
+    return Observable.zip(owners.map { $0.owner.take(1) }).ifEmpty(default: []).take(1).map { [self] tokens in
+      if Swift.zip(owners, tokens).contains(where: { $1 != nil && $0.identity.account == nil }) {
+        _ = reading.report(
+          reading.error(
+            .file,
+            "the note of an upload to \(request.url.hostAndPort) is not found after a token refresh, because the user is "
+              + "unknown; sign in with a Token that has an account"))
+      }
+      return Request.Credentials.joined(backend.interceptors.compactMap { $0.user(of: request) }) ?? ""
     }
     .asSingle()
   }

@@ -77,7 +77,9 @@ struct UploadCalls: Sendable {
 
   private static func isForCreation(_ name: String) -> Bool {
     let name = name.lowercased()
-    return name.hasPrefix("upload-") || ["content-type", "content-disposition", "content-language"].contains(name)
+    // The key and the conditions are those of the creation, too: a server would replay its response, or reject the rest.
+    return name.hasPrefix("upload-") || name.hasPrefix("if-")
+      || ["content-type", "content-disposition", "content-language", "idempotency-key"].contains(name)
   }
 
   /// Keeps a cache or a shared request from responding to the call.

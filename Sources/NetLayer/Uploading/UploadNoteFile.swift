@@ -173,8 +173,9 @@ extension UploadState.Note {
 
   func write(to record: inout DurableRecord) {
     record.set("url", JSON(stringLiteral: url.absoluteString))
-    record.set("size", JSON(integerLiteral: Int(file.size)))
-    record.set("changed", JSON(integerLiteral: Int(file.changed)))
+    // An `Int` of 32 bits has room for neither.
+    record.set("size", try? JSON(parsing: "\(file.size)"))
+    record.set("changed", try? JSON(parsing: "\(file.changed)"))
     record.set("start", JSON(stringLiteral: file.start))
     record.set("end", JSON(stringLiteral: file.end))
     record.set("isEnding", JSON(booleanLiteral: isEnding))
