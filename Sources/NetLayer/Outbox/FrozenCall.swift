@@ -11,8 +11,13 @@ struct FrozenCall: Sendable {
   var body: Data
   var invalidates: Set<CacheTag> = []
 
-  /// The key that the server uses to detect a second request; `nil` if the call's own key is not a UUID in quotes.
-  var key: UUID? { headers["Idempotency-Key"].flatMap { UUID(uuidString: String($0.dropFirst().dropLast())) } }
+  /// The key that the server uses to detect a second request, as a UUID; the digest of one in another form.
+  var id: UUID {
+    let key = headers["Idempotency-Key"] ?? ""
+    let isQuoted = key.count > 2 && key.hasPrefix("\"") && key.hasSuffix("\"")
+    return UUID(uuidString: isQuoted ? String(key.dropFirst().dropLast()) : key)
+      ?? HTTPDigest.sha256(Data(key.utf8)).withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+  }
 }
 
 extension FrozenCall {

@@ -87,14 +87,15 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   /// Adds an entry of this process, and those of others among `files`.
   func add(_ entry: OutboxEntry, _ file: OutboxDirectory.File, _ files: [OutboxDirectory.File]) {
     drain.run { [self] in
+      // The listing is older than what is known of the entries, whose states are in their file names.
+      let new = (files + [file]).filter { entries[$0.name] == nil }
       if entries[file.name] == nil, directory.contains(file) {
         entries[file.name] = (entry, file)
       } else {
         // Found in the directory meanwhile, and counted there; it may even be sent already.
         usage.withLock { $0 -= entry.size }
       }
-      // The listing is older than what is known of the others, whose states are in their file names.
-      handle(.add(read(files.filter { entries[$0.name] == nil } + [file])))
+      handle(.add(read(new)))
     }
   }
 
@@ -263,9 +264,12 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
       return drain.run { [self] in end(name, work, nil, .otherAccount) }
     }
     let finish: @Sendable (Result<Response, NetworkError>) -> Void = { [self] result in
-      let outcome = OutboxState.Outcome(
-        result, rejectedBy: entry.account == nil ? [] : accounts, now: network.backend.clock.now)
-      drain.run { [self] in end(name, work, result, outcome) }
+      drain.run { [self] in
+        // Computed inside the drain: the event of a sign-in that has replaced the token is handled before or after it.
+        let outcome = OutboxState.Outcome(
+          result, rejectedBy: entry.account == nil ? [] : accounts, now: network.backend.clock.now)
+        end(name, work, result, outcome)
+      }
     }
     work.setDisposable(
       quiet.response(to: content, accept: entry.call.accept).subscribe(

@@ -46,6 +46,8 @@ struct OutboxState {
     case failed(NetworkError, after: Duration? = nil)
     case unreachable(NetworkError)
     case unauthenticated
+    /// The server has rejected the current token after a refresh.
+    case refused
     /// Nothing was sent, because another user is signed in.
     case otherAccount
   }
@@ -203,6 +205,8 @@ struct OutboxState {
       (endless.attempts, endless.shouldRetry) = (.max, { _ in true })
       item.notBefore = now + (endless.delay(after: error, attempt: item.losses) ?? retry.maxDelay)
       item.waitsForNetwork = true
+    // A refresh is not a sign-in.
+    case .refused: absent[item.account] = .signIn
     // A sign-in since then has not met this token.
     case .unauthenticated where former == changes: absent[item.account] = .signIn
     case .otherAccount where former == changes: absent[item.account] = .account

@@ -317,6 +317,73 @@ final class OutboxStorageTests: XCTestCase {
     XCTAssertEqual(fixture.server.seen.count, 1)
   }
 
+  func test_outbox_ownKeyOfAnyForm_isOneEntry_sentAsWritten() throws {
+    let id = UUID()
+    for key in ["order-42", "\"order-42\"", "\"", "", id.uuidString, "\"\(id.uuidString.lowercased())\""] {
+      let fixture = try OutboxFixture(self)
+      fixture.reachability.set(false)
+      let outbox = try fixture.open()
+      let call = AddNote(text: "tea").header("Idempotency-Key", key)
+      let first = try outbox.send(call)
+      XCTAssertEqual(try outbox.send(call), first, key)
+      XCTAssertEqual(fixture.files.count, 1, key)
+      if key.contains(id.uuidString.suffix(4)) || key.contains(id.uuidString.lowercased()) {
+        XCTAssertEqual(first, id, key)
+      }
+      XCTAssertNotEqual(try outbox.send(AddNote(text: "milk").header("Idempotency-Key", "order-43")), first)
+      fixture.reachability.set(true)
+      fixture.waits(for: [])
+      XCTAssertEqual(Set(fixture.server.keys.map { $0 ?? "" }), [key, "order-43"])
+    }
+  }
+
+  func test_outbox_lastNumber_isAnErrorOfSend_thatNamesTheFile() throws {
+    let fixture = try OutboxFixture(self)
+    let outbox = try fixture.open(starts: false)
+    let name = OutboxName(.max, UUID()).text
+    try Data().write(to: fixture.file(name))
+    XCTAssertThrowsError(try outbox.send(AddNote(text: "tea"))) { error in
+      XCTAssertEqual((error as? NetworkError)?.kind, .file)
+      XCTAssert("\(error)".contains(name), "\(error)")
+    }
+    XCTAssertEqual(fixture.files, [name])
+    // The sender sets the damaged file aside.
+    outbox.start()
+    fixture.waits { fixture.files == ["damaged-\(name)"] }
+    try outbox.send(AddNote(text: "tea"))
+    fixture.waits(forResults: ["200 \(body("tea"))"])
+  }
+
+  func test_outbox_row_15_dropOfAnEntryThatWasParkedBeforeSendReturned_removesItsFile() throws {
+    let fixture = try OutboxFixture(self)
+    let directory = try OutboxDirectory(fixture.folder)
+    let sender = OutboxSender(
+      directory, fixture.network, OutboxState(concurrency: 4, retry: RetryPolicy(attempts: 20)),
+      { [problems = fixture.problems] in problems.add($0.reason) })
+    func write(_ number: UInt64) throws -> (OutboxEntry, OutboxDirectory.File) {
+      let call = try FrozenCall(AddNote(text: "\(number)"), on: fixture.network)
+      let entry = OutboxEntry(UUID(), call, account: nil, key: nil, createdAt: Date(), type: nil, value: nil)
+      let file = OutboxDirectory.File(name: OutboxName(number, entry.id), hold: nil)
+      try directory.write(entry, as: file.name)
+      return (entry, file)
+    }
+    fixture.server.script(.silent, .status(422))
+    let (_, first) = try write(1)
+    sender.start(fixture.reachability)
+    fixture.waits { fixture.server.seen.count == 1 }
+    // The file is visible before `send` has told the sender, which lists the directory meanwhile.
+    let (entry, file) = try write(2)
+    sender.start(fixture.reachability)
+    fixture.waits { fixture.files == [first.text, "\(file.text)+422"] }
+    sender.add(entry, file, [])
+    try directory.takeLock()
+    sender.change(entry.id) { .drop($0) }
+    fixture.waits { fixture.files == [first.text] }
+    sender.stop()
+    XCTAssertEqual(fixture.server.seen.count, 2)
+    XCTAssertEqual(fixture.problems.all, [])
+  }
+
   func test_outbox_everyDamagedByte_isRecognized() throws {
     let call = FrozenCall(
       method: .post, path: "/notes?q=1", headers: ["Idempotency-Key": "\"x\"", "X": "ü"], accept: "a/b",

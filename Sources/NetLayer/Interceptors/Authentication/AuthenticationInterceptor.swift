@@ -210,10 +210,13 @@ public final class AuthenticationInterceptor: Interceptor {
       return replacement(of: held, request, response, next.clock).flatMap { [self] fresh -> Observable<Response> in
         guard let fresh else { return .just(response) }
         if let refusal = refusal(of: fresh.token, request) { return .error(refusal) }
-        return next(carrying(fresh.token, request)).do(onNext: { [self] again in
-          guard isRejected(again), Origin(again.url) == Origin(request.url) else { return }
+        return next(carrying(fresh.token, request)).map { [self] again in
+          guard isRejected(again), Origin(again.url) == Origin(request.url) else { return again }
           tokens.noteRefusal(of: fresh, at: next.clock.now)
-        })
+          var refusal = again
+          refusal.context[RefusedToken.self] = fresh.token
+          return refusal
+        }
       }
     }
   }
@@ -231,6 +234,12 @@ public final class AuthenticationInterceptor: Interceptor {
 
   /// Returns whether the server has rejected the token of a request.
   func rejects(_ response: Response) -> Bool { isFor(response.url) && isRejected(response) }
+
+  /// Returns whether `response` is the rejection of a new token that is still the current one, so that another refresh is
+  /// useless.
+  func hasRefused(_ response: Response) -> Bool {
+    response.context[RefusedToken.self].map { $0 == tokens.known?.token } ?? false
+  }
 
   /// Returns whether another user than `account` is signed in. As long as the store has not been read, nobody knows.
   func isOther(than account: String?) -> Bool {
@@ -280,4 +289,9 @@ enum IsPartOfRefresh: ContextKey {
 /// with this value means that nothing was sent.
 enum RequiredAccount: ContextKey {
   static let defaultValue: String?? = nil
+}
+
+/// The new token that a server has rejected with a response; `nil` for no rejection.
+enum RefusedToken: ContextKey {
+  static let defaultValue: Token? = nil
 }
