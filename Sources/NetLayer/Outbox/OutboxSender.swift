@@ -303,7 +303,8 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   /// Delivers a result. The entry remains until then, so that a result is lost only together with the subscribers.
   private func deliver(_ name: OutboxName) {
     guard let (entry, file) = entries[name], let result = outcomes.removeValue(forKey: name) else { return }
-    let reported = result.mapError { network.reading.report($0) }
+    // The attempt has reported its error only to the quiet network.
+    let reported = result.mapError { network.reading.report($0.unreported) }
     let outcome = (entry: Outbox.Entry(entry, .sending), result: reported)
     guard let delivery = network.backend.delivery else {
       results.onNext(outcome)

@@ -22,6 +22,8 @@ struct OutboxState {
     fileprivate var losses = 0
     fileprivate var notBefore: Duration?
     fileprivate var waitsForNetwork = false
+    /// Whether it belongs to no user, and would carry the token of the one who is signed in.
+    fileprivate var waitsForSignOut = false
 
     init(_ name: OutboxName, account: String? = nil, key: String? = nil, hold: Hold? = nil) {
       (self.name, self.account, self.key, self.hold) = (name, account, key, hold)
@@ -140,6 +142,7 @@ struct OutboxState {
     case .account(let account):
       changes += 1
       absent[account] = nil
+      for name in order where items[name]?.waitsForSignOut == true { items[name]?.waitsForSignOut = false }
     case .retry(let name):
       guard flights[name] == nil,
         let item = items[name], item.hold != .newerVersion, item.hold != .unreadable
@@ -209,6 +212,8 @@ struct OutboxState {
     case .refused: absent[item.account] = .signIn
     // A sign-in since then has not met this token.
     case .unauthenticated where former == changes: absent[item.account] = .signIn
+    // Others without a user may go to servers that need none.
+    case .otherAccount where former == changes && item.account == nil: item.waitsForSignOut = true
     case .otherAccount where former == changes: absent[item.account] = .account
     case .unauthenticated, .otherAccount: break
     }
@@ -300,6 +305,7 @@ struct OutboxState {
   private func isReady(_ item: Item) -> Bool {
     item.hold == nil
       && item.notBefore == nil
+      && !item.waitsForSignOut
       && flights[item.name] == nil
       && absent[item.account] == nil
   }
@@ -327,6 +333,7 @@ struct OutboxState {
       switch absent[item.account] {
       case .signIn: return (name, .signIn)
       case .account: return (name, .account)
+      case nil where item.waitsForSignOut: return (name, .account)
       case nil: break
       }
       if !isOnline { return (name, .network) }
