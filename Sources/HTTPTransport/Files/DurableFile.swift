@@ -54,18 +54,25 @@ package struct DurableFile {
   private static let magic = "NLfile1 "
 
   /// Returns `content` with the line that recognizes damage.
-  static func framed(_ content: Data) -> Data {
+  static func framed(_ content: Data) -> Data { line(for: content) + content }
+
+  private static func line(for content: Data) -> Data {
     let checksum = String(content.withUnsafeBytes { Checksum.crc32($0) }, radix: 16)
     let padding = String(repeating: "0", count: 8 - checksum.count)
-    return Data("\(magic)\(padding)\(checksum) \(content.count)\n".utf8) + content
+    return Data("\(magic)\(padding)\(checksum) \(content.count)\n".utf8)
   }
 
-  /// Returns the content of the file with `bytes`.
+  /// Returns the content of the file with `bytes`; `nil` if it is truncated or changed.
+  static func intact(_ bytes: Data) -> Data? {
+    let content = bytes.drop { $0 != UInt8(ascii: "\n") }.dropFirst()
+    // Compares all bytes, so that a damaged line is not another spelling of the same numbers.
+    return bytes[..<content.startIndex] == line(for: content) ? Data(content) : nil
+  }
+
+  /// Returns the content of the file with `bytes`, or which file it is.
   static func content(of bytes: Data) -> Content {
     if bytes.first == UInt8(ascii: "{") { return .intact(bytes) }
-    let content = bytes.firstIndex(of: UInt8(ascii: "\n")).map { Data(bytes[($0 + 1)...]) } ?? Data()
-    // Compares all bytes, so that a damaged line is not another spelling of the same numbers.
-    if framed(content) == bytes { return .intact(content) }
+    if let content = intact(bytes) { return .intact(content) }
     // Most of the first word remains after an accident.
     return zip(bytes, magic.utf8).count { $0 == $1 } >= min(bytes.count, 4) ? .damaged : .unknown
   }

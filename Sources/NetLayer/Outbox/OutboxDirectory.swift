@@ -54,7 +54,7 @@ final class OutboxDirectory: Sendable {
   private static let maxSize = 1 << 30
 
   /// Writes a new entry, which is on disk when this function returns.
-  func write(_ entry: OutboxEntry, as name: OutboxName) throws { try directory.write(entry.bytes, as: name.text) }
+  func write(_ entry: OutboxEntry, as name: OutboxName) throws { try directory.write(try entry.bytes, as: name.text) }
 
   /// Removes an entry. It remains removed after a power cut.
   ///

@@ -23,7 +23,7 @@ final class UploadNoteFile {
   private var isSaved = false
   private var isGone = false
 
-  private static let version: UInt32 = 1
+  private static let version = 1
   private static let maxSize = 1 << 16
 
   /// Returns the path of the note about `file`.
@@ -102,7 +102,7 @@ final class UploadNoteFile {
   /// Replaces the note. It is on disk when this function returns.
   func save(_ note: UploadState.Note) throws(NetworkError) {
     note.write(to: &record)
-    record.lowestVersion = Self.version
+    record.set("version", JSON(integerLiteral: Self.version))
     do {
       let new = try directory.create(record.bytes)
       try new.rename(to: name)

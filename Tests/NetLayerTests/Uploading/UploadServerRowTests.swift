@@ -305,7 +305,7 @@ final class UploadServerRowTests: UploadTestCase {
       server.fail("HEAD", .status(403))
       _ = await upload(server, method)
       var record = try XCTUnwrap(DurableRecord(try Data(contentsOf: note)))
-      record.lowestVersion = 2
+      record.set("version", 2)
       try record.bytes.write(to: note)
       try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: note.path)
       server.clearLog()
