@@ -55,18 +55,13 @@ package final class PartialFile {
     let sidecar = part.appendingPathExtension("json")
     self.sidecar = sidecar
     if let failure = Self.failure(of: destination) { throw failure }
-    repeat {
-      letGo()
-      descriptor = open(part.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
-      guard descriptor >= 0 else { throw error("can't be created") }
-      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-        // Only closes the file, because the bytes and both names belong to the other download.
-        closeFile()
-        throw NetworkError(
-          kind: .file, reason: "another download writes to \(part.path); wait for it, or choose another destination")
-      }
-      // Another download may have completed the file between the two steps.
-    } while !isStillThere
+    let locked: Int32?
+    do { locked = try openLocked(part.path, mode: 0o644) } catch { throw self.error("can't be created", error) }
+    guard let locked else {
+      throw NetworkError(
+        kind: .file, reason: "another download writes to \(part.path); wait for it, or choose another destination")
+    }
+    descriptor = locked
     let (written, hasNote, isOwnNote) = Self.note(in: sidecar)
     count = Int64(lseek(descriptor, 0, SEEK_END))
     if hasNote || count > 0, written?.resource == nil, written?.validator == nil {
@@ -140,20 +135,13 @@ package final class PartialFile {
   /// Closes the file, after which nothing can be written. It is removed unless a later run can resume it.
   package func letGo() {
     guard descriptor >= 0 else { return }
-    if count == 0 || sidecar == nil, isStillThere { discard() }
+    if count == 0 || sidecar == nil, isFile(descriptor, named: part.path) { discard() }
     closeFile()
   }
 
   private func closeFile() {
     _ = close(descriptor)
     descriptor = -1
-  }
-
-  /// Whether the name still refers to the open file.
-  private var isStillThere: Bool {
-    var (mine, named) = (stat(), stat())
-    return fstat(descriptor, &mine) == 0 && stat(part.path, &named) == 0 && mine.st_ino == named.st_ino
-      && mine.st_dev == named.st_dev
   }
 
   /// Removes all bytes. The following bytes belong to the version of `note`; pass `nil` if they can't be resumed.
@@ -220,7 +208,7 @@ package final class PartialFile {
     if let sidecar { _ = unlink(sidecar.path) }
   }
 
-  private func error(_ what: String) -> NetworkError {
-    NetworkError(kind: .file, reason: "the file \(destination.path) \(what): \(String(cString: strerror(errno)))")
+  private func error(_ what: String, _ cause: any Error = SystemError.last) -> NetworkError {
+    NetworkError(kind: .file, reason: "the file \(destination.path) \(what): \(SystemError.text(of: cause))")
   }
 }

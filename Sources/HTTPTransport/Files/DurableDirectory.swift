@@ -27,11 +27,10 @@ package final class DurableDirectory: Sendable {
     do {
       guard isUsable(directory) else { throw POSIXError(.EPERM) }
       if let marker {
-        file = openat(directory, marker, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0, flock(file, LOCK_EX | LOCK_NB) == 0 else { throw SystemError.last }
+        guard let locked = try openLocked(marker, in: directory) else { throw POSIXError(.EWOULDBLOCK) }
+        file = locked
       }
     } catch {
-      if file >= 0 { closeDescriptor(file) }
       closeDescriptor(directory)
       throw error
     }
@@ -126,11 +125,12 @@ package final class DurableDirectory: Sendable {
       && info.st_nlink == 1 && info.st_mode & (S_IWGRP | S_IWOTH) == 0
   }
 
-  /// Reads from the start of `file` until `bytes` are full.
-  package static func fill(_ bytes: UnsafeMutableRawBufferPointer, from file: Int32) -> Bool {
+  /// Reads from `offset` of `file` until `bytes` are full.
+  package static func fill(_ bytes: UnsafeMutableRawBufferPointer, from file: Int32, at offset: Int64 = 0) -> Bool {
     var done = 0
     while done < bytes.count {
-      let count = pread(file, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(done))
+      let place = off_t(offset) + off_t(done)
+      let count = pread(file, bytes.baseAddress.map { $0 + done }, bytes.count - done, place)
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { return false }
       done += count

@@ -51,9 +51,8 @@ extension Network {
           do throws(NetworkError) {
             let notes = try UploadNoteFile(place)
             let note = try stored(notes)
-            let receiver = receiver(calls, source.version.size, subscription, next, isDelivered) {
-              try endpoint.read($0)
-            }
+            let receiver = UploadRun<E>.Receiver(
+              endpoint: endpoint, subscription: subscription, next: next, isDelivered: isDelivered)
             let run = UploadRun(self, method, calls, source, notes, retry, receiver)
             // Before the start, because the subscriber may dispose the upload in its first event.
             subscription.own(run)
@@ -101,7 +100,7 @@ extension Network {
       let calls = try UploadCalls(endpoint, file: file, size: 0, by: method, on: self)
       return user(of: calls.request).asObservable().flatMap { [self] user -> Observable<Never> in
         let place = UploadNoteFile.url(for: file, in: directory, key: key(of: calls.request, user))
-        UploadRegistry.shared[place.path]?.cancel()
+        UploadRegistry.shared[place.path]?()
         // A subscriber may dispose the call on another thread while its response arrives.
         let notes = Locked(try UploadNoteFile(place))
         guard let note = try notes.withLock({ try stored($0) }) else {
@@ -154,28 +153,5 @@ extension Network {
   /// The text that distinguishes the uploads of a file.
   private func key(of request: Request, _ user: String) -> String {
     "\(request.method) \(request.url.absoluteString.prefix { $0 != "?" && $0 != "#" })\n\(user)"
-  }
-
-  /// Returns the receiver that emits to `observer`.
-  private func receiver<Output: Sendable>(
-    _ calls: UploadCalls, _ size: Int64, _ subscription: Subscription,
-    _ next: @escaping @Sendable (TransferEvent<Output>) throws -> Void, _ isDelivered: Flag,
-    _ read: @escaping @Sendable (Response) throws -> Output
-  ) -> UploadRun.Receiver {
-    UploadRun.Receiver(
-      show: { sent in
-        subscription.deliverIfActive(.progress(TransferProgress(sent: sent, toSend: size)), to: next)
-      },
-      deliver: { [self] response in
-        var response = response
-        response.context[ResponseContext.self] = reading
-        if !calls.invalidated.isEmpty { invalidate(calls.invalidated) }
-        subscription.deliverIfActive(.result(try read(try response.validated())), to: next)
-        return isDelivered.isRaised
-      },
-      end: { [self] error in
-        if error?.kind == .unknownOutcome, !calls.invalidated.isEmpty { invalidate(calls.invalidated) }
-        subscription.finish(error)
-      })
   }
 }

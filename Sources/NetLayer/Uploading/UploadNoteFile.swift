@@ -46,35 +46,23 @@ final class UploadNoteFile {
   /// - Throws: `NetworkError` of kind `busy` if another upload has the lock, or `file`.
   init(_ url: URL) throws(NetworkError) {
     (path, name) = (url.path, url.lastPathComponent)
+    let locked: Int32?
     do {
       directory = try DurableDirectory(path: url.deletingLastPathComponent().resolvingSymlinksInPath().path)
+      try? directory.sweep()
+      locked = try openLocked(name, in: directory.descriptor)
     } catch {
       throw Self.failure(url.path, error)
     }
-    try? directory.sweep()
-    repeat {
-      closeLock()
-      lock = openat(directory.descriptor, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-      guard lock >= 0 else { throw Self.failure(path, SystemError.last) }
-      guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-        let error = SystemError.last
-        closeLock()
-        guard error.code == .EWOULDBLOCK else { throw Self.failure(path, error) }
-        throw NetworkError(
-          kind: .busy,
-          reason: "another upload of this file to the same endpoint uses \(path); wait for it, or call cancelUpload")
-      }
-      // Another upload may have replaced or removed the file between the two steps.
-    } while !isStillThere(lock)
+    guard let locked else {
+      throw NetworkError(
+        kind: .busy,
+        reason: "another upload of this file to the same endpoint uses \(path); wait for it, or call cancelUpload")
+    }
+    lock = locked
   }
 
   deinit { letGo() }
-
-  private func isStillThere(_ descriptor: Int32) -> Bool {
-    var (mine, named) = (stat(), stat())
-    return fstat(descriptor, &mine) == 0 && fstatat(directory.descriptor, name, &named, AT_SYMLINK_NOFOLLOW) == 0
-      && mine.st_ino == named.st_ino && mine.st_dev == named.st_dev
-  }
 
   /// Reads the note.
   ///
