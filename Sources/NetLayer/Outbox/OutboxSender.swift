@@ -104,9 +104,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     drain.run { [self] in
       defer { directory.unlock() }
       // Another process may have sent or parked it.
-      if !state.isOwner, let listed = listed() {
-        perform(state.handle(.list(listed, isOwner: false), at: clock.uptime))
-      }
+      if !state.isOwner { _ = relist(isOwner: false) }
       if let name = entries.keys.first(where: { $0.id == id }) { handle(event(name)) }
     }
   }
@@ -116,6 +114,10 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   private func handle(_ event: OutboxState.Event) {
     guard !isStopped else { return }
     perform(state.handle(event, at: clock.uptime))
+    proceed()
+  }
+
+  private func proceed() {
     acquire()
     release()
     keepTime()
@@ -124,9 +126,9 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
 
   /// Reads the directory, to find what other processes have added and removed.
   private func look() {
-    guard let listed = listed() else { return keepTime() }
+    guard relist(isOwner: state.isOwner) else { return keepTime() }
     isElsewhere = false
-    handle(.list(listed, isOwner: state.isOwner))
+    proceed()
   }
 
   /// Takes the lock, if an entry could be sent.
@@ -142,8 +144,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     }
     isElsewhere = false
     directory.sweep()
-    guard let listed = listed() else { return directory.unlock() }
-    perform(state.handle(.list(listed, isOwner: true), at: clock.uptime))
+    if !relist(isOwner: true) { directory.unlock() }
   }
 
   /// Releases the lock while nothing is in flight, because a process that is suspended must not hold it.
@@ -153,16 +154,15 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
       directory.unlock()
       // Another process may have added an entry while it could not take the lock.
       let known = Set(entries.values.map(\.file))
-      guard let files = try? directory.files(), !files.allSatisfy(known.union(unreadable).union(stuck).contains)
+      guard let files = try? directory.files(), !files.allSatisfy(known.union(unreadable).union(stuck).contains),
+        relist(files, isOwner: false)
       else { return }
-      guard let listed = listed(files) else { return }
-      perform(state.handle(.list(listed, isOwner: false), at: clock.uptime))
       acquire()
     }
   }
 
-  /// Returns the entries in the directory; `nil` if it can't be read.
-  private func listed(_ found: [OutboxDirectory.File]? = nil) -> [OutboxState.Item]? {
+  /// Passes the entries in the directory to the state. Returns whether it can be read.
+  private func relist(_ found: [OutboxDirectory.File]? = nil, isOwner: Bool) -> Bool {
     do {
       let files = try found ?? directory.files()
       let names = Set(files.map(\.name))
@@ -171,11 +171,12 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
       }
       unreadable.formIntersection(files)
       hasFailed = false
-      return read(files)
+      perform(state.handle(.list(read(files), isOwner: isOwner), at: clock.uptime))
+      return true
     } catch {
       hasFailed = true
       report("the directory can't be read", error)
-      return nil
+      return false
     }
   }
 
@@ -259,8 +260,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     content.context[RequiredAccount.self] = .some(entry.account)
     let work = SingleAssignmentDisposable()
     running[name] = work
-    // Reports no error, in contrast to the interceptor, which decides.
-    guard !isForeign(entry) else {
+    guard !isUncovered(entry) else {
       return drain.run { [self] in end(name, work, nil, .otherAccount) }
     }
     let finish: @Sendable (Result<Response, NetworkError>) -> Void = { [self] result in
@@ -279,13 +279,13 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
         onError: { finish(.failure(NetworkError.wrapping($0))) }))
   }
 
-  /// Returns whether the entry belongs to a user whose token would not be sent with it.
-  private func isForeign(_ entry: OutboxEntry) -> Bool {
-    guard let request = try? network.builder.request(for: entry.call.content) else { return false }
-    let covering = accounts.filter { $0.covers(request) }
-    // For example after a change of the base URL, it would be sent without its user.
-    if covering.isEmpty { return entry.account != nil }
-    return covering.contains { $0.isOther(than: entry.account) }
+  /// Returns whether the entry has a user, and no interceptor would add the user's token, such as after a change of the base
+  /// URL. An interceptor that would add another user's token refuses.
+  private func isUncovered(_ entry: OutboxEntry) -> Bool {
+    guard entry.account != nil, let request = try? network.builder.request(for: entry.call.content) else {
+      return false
+    }
+    return !accounts.contains { $0.covers(request) }
   }
 
   private func end(

@@ -81,6 +81,18 @@ final class OutboxStorageTests: XCTestCase {
     XCTAssertEqual(fixture.server.seen.count, 2)
   }
 
+  func test_outbox_row_15_dropOfAnEntryThatAnotherProcessHasParked_removesItsFile() throws {
+    let fixture = try OutboxFixture(self)
+    fixture.server.script(.status(422))
+    let app = try fixture.another()
+    let id = try app.send(AddNote(text: "tea"))
+    try fixture.open()
+    fixture.waits(for: ["tea: parked(status: Optional(422))"])
+    // The other process may still have the lock.
+    fixture.waits { (try? app.drop(id)) != nil }
+    XCTAssertEqual(fixture.files, [])
+  }
+
   func test_outbox_row_29_fileStreamOrDownload_isAnErrorOfSend() throws {
     let fixture = try OutboxFixture(self)
     let outbox = try fixture.open(starts: false)
@@ -126,7 +138,7 @@ final class OutboxStorageTests: XCTestCase {
     let name = try XCTUnwrap(fixture.files.first)
     fixture.close()
     var record = try XCTUnwrap(DurableRecord(try Data(contentsOf: fixture.file(name))))
-    record.lowestVersion = 2
+    record.set("version", 2)
     record.set("method", nil)
     record.set("steps", ["a", "b"])
     try record.bytes.write(to: fixture.file(name))
@@ -392,9 +404,10 @@ final class OutboxStorageTests: XCTestCase {
     let entry = OutboxEntry(
       id, call, account: "a", key: "k", createdAt: Date(timeIntervalSince1970: 1.5), type: "T",
       value: Data(#"{"a":1}"#.utf8))
-    let bytes = entry.bytes
+    let bytes = try entry.bytes
     let read = try XCTUnwrap(OutboxEntry(bytes, id: id))
-    XCTAssertEqual(read.bytes, bytes)
+    XCTAssertEqual(try read.bytes, bytes)
+    XCTAssertEqual(read.value, entry.value)
     XCTAssertEqual([read.account, read.key, read.type, read.call.accept], ["a", "k", "T", "a/b"])
     XCTAssertEqual(read.call.headers, call.headers)
     XCTAssertEqual(read.call.invalidates, ["notes"])

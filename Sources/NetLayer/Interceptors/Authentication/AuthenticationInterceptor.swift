@@ -241,19 +241,12 @@ public final class AuthenticationInterceptor: Interceptor {
     response.context[RefusedToken.self].map { $0 == tokens.known?.token } ?? false
   }
 
-  /// Returns whether another user than `account` is signed in. As long as the store has not been read, nobody knows.
-  func isOther(than account: String?) -> Bool {
-    tokens.known.map { Self.isOther($0.token, than: account) } ?? false
-  }
-
-  /// A request of nobody must not carry a token either.
-  private static func isOther(_ token: Token?, than account: String?) -> Bool {
-    token?.account != account || (token != nil && account == nil)
-  }
-
   /// Returns the error of a request that must not carry `token`, because it belongs to another user.
   private func refusal(of token: Token?, _ request: Request) -> NetworkError? {
-    guard let account = request.context[RequiredAccount.self], Self.isOther(token, than: account) else { return nil }
+    // A request of nobody must not carry a token either.
+    guard let account = request.context[RequiredAccount.self],
+      token?.account != account || (token != nil && account == nil)
+    else { return nil }
     var error = NetworkError(
       kind: .authentication, reason: "the request belongs to another user than the one who is signed in",
       request: request)
