@@ -51,7 +51,9 @@ package final class PartialFile {
   /// - Throws: `NetworkError` of kind `file` if the file can't be created, or another download writes to it.
   package init(resuming destination: URL) throws(NetworkError) {
     self.destination = destination
-    part = destination.deletingLastPathComponent().appending(path: Self.name(for: destination.lastPathComponent))
+    // The name of the note has at most 255 bytes.
+    let name = Self.shortened(destination.lastPathComponent, to: 255 - ".part.json".utf8.count)
+    part = destination.deletingLastPathComponent().appending(path: name + ".part")
     let sidecar = part.appendingPathExtension("json")
     self.sidecar = sidecar
     if let failure = Self.failure(of: destination) { throw failure }
@@ -109,14 +111,13 @@ package final class PartialFile {
     }
   }
 
-  /// Returns the name of the partial file of `name`. The name of its note has at most 255 bytes.
-  private static func name(for name: String) -> String {
-    let room = 255 - ".part.json".utf8.count
-    guard name.utf8.count > room else { return name + ".part" }
+  /// Returns a name of at most `limit` bytes: a longer one is truncated, and its digest keeps it unique.
+  package static func shortened(_ name: String, to limit: Int) -> String {
+    guard name.utf8.count > limit else { return name }
     let digest = "-" + HTTPDigest.sha256(Data(name.utf8)).hex.prefix(16)
     var start = name
-    while start.utf8.count + digest.utf8.count > room { start.removeLast() }
-    return start + digest + ".part"
+    while start.utf8.count + digest.utf8.count > limit { start.removeLast() }
+    return start + digest
   }
 
   /// Returns the error of a `destination` that can't become a file; `nil` if no problem can be detected in advance.

@@ -100,6 +100,14 @@ package final class DurableDirectory: Sendable {
   /// Removes the file `name`, if it exists.
   package func remove(_ name: String) { _ = unlinkat(descriptor, name, 0) }
 
+  /// Removes the file `name`, if it exists. It remains removed after a power cut.
+  ///
+  /// - Throws: `POSIXError` if the file is still there.
+  package func removeDurably(_ name: String) throws {
+    guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else { throw SystemError.last }
+    try sync()
+  }
+
   /// Removes the unfinished files of processes that have ended.
   package func sweep() throws {
     for name in try names() where Self.isUnfinished(name) {
@@ -175,5 +183,8 @@ package final class DurableDirectory: Sendable {
       }
       self.name = nil
     }
+
+    /// Returns the open and locked file, which this object no longer closes.
+    package func release() -> Int32 { exchange(&descriptor, with: -1) }
   }
 }

@@ -47,8 +47,7 @@ package struct DurableFile {
   /// Removes the file, if it exists, and unfinished ones.
   package func remove() throws {
     try? directory.sweep()
-    guard unlinkat(directory.descriptor, name, 0) == 0 || errno == ENOENT else { throw SystemError.last }
-    try directory.sync()
+    try directory.removeDurably(name)
   }
 
   private static let magic = "NLfile1 "

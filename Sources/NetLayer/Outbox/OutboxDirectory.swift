@@ -59,12 +59,7 @@ final class OutboxDirectory: Sendable {
   /// Removes an entry. It remains removed after a power cut.
   ///
   /// - Throws: The error of the system if the file is still there.
-  func remove(_ file: File) throws {
-    directory.remove(file.text)
-    let failure = SystemError.last
-    if contains(file) { throw failure }
-    try directory.sync()
-  }
+  func remove(_ file: File) throws { try directory.removeDurably(file.text) }
 
   func contains(_ file: File) -> Bool {
     let descriptor = directory.open(file.text)

@@ -17,7 +17,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   private var entries: [OutboxName: (entry: OutboxEntry, file: OutboxDirectory.File)] = [:]
   private var running: [OutboxName: SingleAssignmentDisposable] = [:]
   private var outcomes: [OutboxName: Result<Response, NetworkError>] = [:]
-  private var watchers: [Watcher] = []
+  private let shown = PublishSubject<[Outbox.Entry]>()
   private var isShowing = false
   private var isStarted = false
   private var isStopped = false
@@ -28,7 +28,9 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   private var stuck: Set<OutboxDirectory.File> = []
   /// Whether the lock or the directory could not be used, which may pass without a signal.
   private var hasFailed = false
-  private var timer: (deadline: Duration, item: SingleAssignmentDisposable)?
+  private let timer = SerialDisposable()
+  /// The time at which the timer ends; `nil` for no timer.
+  private var deadline: Duration?
   /// The time of the next look into the directory; `nil` for none.
   private var lookAt: Duration?
   private let signals = CompositeDisposable()
@@ -77,9 +79,8 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     drain.run { [self] in
       isStopped = true
       signals.dispose()
-      timer.take()?.item.dispose()
+      timer.dispose()
       for work in running.values { work.dispose() }
-      watchers = []
       if state.isOwner { directory.unlock() }
     }
   }
@@ -302,18 +303,14 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
 
   /// Delivers a result. The entry remains until then, so that a result is lost only together with the subscribers.
   private func deliver(_ name: OutboxName) {
-    guard let (entry, file) = entries[name], let result = outcomes.removeValue(forKey: name) else { return }
+    guard let entry = entries[name]?.entry, let result = outcomes.removeValue(forKey: name) else { return }
     // The attempt has reported its error only to the quiet network.
     let reported = result.mapError { network.reading.report($0.unreported) }
-    let outcome = (entry: Outbox.Entry(entry, .sending), result: reported)
-    guard let delivery = network.backend.delivery else {
-      results.onNext(outcome)
-      return drain.run { [self] in handle(.reported(file.name)) }
+    let deliver: @Sendable () -> Void = { [self] in
+      results.onNext((entry: Outbox.Entry(entry, .sending), result: reported))
+      drain.run { [self] in handle(.reported(name)) }
     }
-    _ = delivery.schedule { [self] in
-      results.onNext(outcome)
-      drain.run { [self] in handle(.reported(file.name)) }
-    }
+    if let delivery = network.backend.delivery { _ = delivery.schedule(deliver) } else { deliver() }
   }
 
   /// Whether other processes or the system may change the directory without a signal.
@@ -323,25 +320,20 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   private func keepTime() {
     // Neither a device that is unlocked nor a process that ends sends a signal.
     lookAt = looksAgain ? lookAt ?? clock.uptime + .seconds(60) : nil
-    let deadline = [state.deadline, lookAt].compactMap(\.self).min()
-    guard deadline != timer?.deadline else { return }
-    timer.take()?.item.dispose()
-    guard isStarted, let deadline else { return }
-    let item = SingleAssignmentDisposable()
-    timer = (deadline, item)
-    item.setDisposable(
-      clock.scheduleRelative(max(.zero, deadline - clock.uptime)) { [weak self] in
-        self?.drain.run { [weak self] in
-          guard let self, timer?.item === item else { return }
-          timer = nil
-          if let time = lookAt, time <= clock.uptime {
-            lookAt = nil
-            look()
-          } else {
-            handle(.wake)
-          }
-        }
-      })
+    let next = isStarted ? [state.deadline, lookAt].compactMap(\.self).min() : nil
+    guard next != deadline else { return }
+    deadline = next
+    timer.disposable = Disposables.create()
+    guard let next else { return }
+    timer.disposable = clock.scheduleRelative(max(.zero, next - clock.uptime)) { [weak self] in
+      self?.drain.run { [weak self] in
+        guard let self, deadline == next else { return }
+        deadline = nil
+        guard let time = lookAt, time <= clock.uptime else { return handle(.wake) }
+        lookAt = nil
+        look()
+      }
+    }
   }
 
   // MARK: Watchers
@@ -349,30 +341,22 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   /// The entries, now and after each change, on the thread of the change.
   var pending: Observable<[Outbox.Entry]> {
     Observable.create { [self] observer in
-      let watcher = Watcher(observer)
+      let subscription = SingleAssignmentDisposable()
       drain.run { [self] in
-        watchers.append(watcher)
         observer.onNext(snapshot)
+        subscription.setDisposable(shown.subscribe(observer))
       }
-      return Disposables.create { [self] in
-        drain.run { [self] in watchers.removeAll { $0 === watcher } }
-      }
+      return subscription
     }
-  }
-
-  private final class Watcher: Sendable {
-    let observer: AnyObserver<[Outbox.Entry]>
-    init(_ observer: AnyObserver<[Outbox.Entry]>) { self.observer = observer }
   }
 
   /// Shows the entries when all events that have arrived are handled.
   private func show() {
-    guard !isShowing, !watchers.isEmpty else { return }
+    guard !isShowing, shown.hasObservers else { return }
     isShowing = true
     drain.run { [self] in
       isShowing = false
-      let snapshot = snapshot
-      for watcher in watchers { watcher.observer.onNext(snapshot) }
+      shown.onNext(snapshot)
     }
   }
 

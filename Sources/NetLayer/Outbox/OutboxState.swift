@@ -285,21 +285,15 @@ struct OutboxState {
     guard isOnline, limit > 0 else { return [] }
     var found: [OutboxName] = []
     var closed = busy
+    var isBlocked = false
     for name in order {
       guard let item = items[name] else { continue }
-      if item.hold == .unreadable { return found + keyless(after: name, atMost: limit - found.count) }
-      if let lane = item.lane, !closed.insert(lane).inserted { continue }
+      if item.hold == .unreadable { isBlocked = true }
+      if let lane = item.lane, isBlocked || !closed.insert(lane).inserted { continue }
       if isReady(item) { found.append(name) }
       if found.count == limit { break }
     }
     return found
-  }
-
-  private func keyless(after name: OutboxName, atMost limit: Int) -> [OutboxName] {
-    guard limit > 0 else { return [] }
-    return Array(
-      order.lazy.filter { $0 > name && items[$0]?.key == nil }
-        .filter { items[$0].map(isReady) ?? false }.prefix(limit))
   }
 
   private func isReady(_ item: Item) -> Bool {

@@ -15,9 +15,8 @@ final class UploadNoteFile {
   let path: String
   private let directory: DurableDirectory
   private let name: String
-  /// The open and locked file; -1 if `written` has the lock, or none.
+  /// The open and locked file; -1 for none.
   private var lock: Int32 = -1
-  private var written: DurableDirectory.NewFile?
   /// The stored record, whose unknown members remain.
   private var record = DurableRecord()
   private var isSaved = false
@@ -31,13 +30,7 @@ final class UploadNoteFile {
   /// - Parameter key: The text that distinguishes the uploads of a file.
   static func url(for file: URL, in directory: URL?, key: String) -> URL {
     let suffix = "-" + HTTPDigest.sha256(Data(key.utf8)).hex.prefix(8) + ".upload"
-    var stem = file.lastPathComponent
-    if stem.utf8.count + suffix.utf8.count > 255 {
-      // A long name is truncated, and its digest keeps it unique.
-      let digest = "-" + HTTPDigest.sha256(Data(stem.utf8)).hex.prefix(16)
-      while stem.utf8.count + digest.utf8.count + suffix.utf8.count > 255 { stem.removeLast() }
-      stem += digest
-    }
+    let stem = PartialFile.shortened(file.lastPathComponent, to: 255 - suffix.utf8.count)
     return (directory ?? file.deletingLastPathComponent()).appending(path: stem + suffix)
   }
 
@@ -69,15 +62,10 @@ final class UploadNoteFile {
   /// - Throws: `NetworkError` of kind `file` for a note of a later version, which remains.
   func read() throws(NetworkError) -> Content {
     isSaved = true
-    let count = fileSize(lock) ?? 0
-    if count == 0 {
-      isSaved = false
-      return .none
-    }
-    var bytes = Data(count: min(count, Self.maxSize))
-    guard DurableDirectory.isOwn(lock), count <= Self.maxSize,
-      bytes.withUnsafeMutableBytes({ DurableDirectory.fill($0, from: lock) }), let record = DurableRecord(bytes)
-    else { return .damaged }
+    guard let found = try? directory.read(name, limit: Self.maxSize) else { return .damaged }
+    isSaved = !found.bytes.isEmpty
+    guard isSaved else { return .none }
+    guard found.isOwn, let record = DurableRecord(found.bytes) else { return .damaged }
     guard record.lowestVersion <= Self.version else {
       throw NetworkError(
         kind: .file, reason: "\(path) is the note of a later version of this program; update it, or remove the file")
@@ -92,15 +80,18 @@ final class UploadNoteFile {
     note.write(to: &record)
     record.set("version", JSON(integerLiteral: Self.version))
     do {
-      let new = try directory.create(record.bytes)
-      try new.rename(to: name)
-      written = new
-      closeLock()
+      try replace(record.bytes)
       isSaved = true
       try directory.sync()
     } catch {
       throw Self.failure(path, error)
     }
+  }
+
+  private func replace(_ bytes: Data) throws {
+    let new = try directory.create(bytes)
+    try new.rename(to: name)
+    closeDescriptor(exchange(&lock, with: new.release()))
   }
 
   /// Removes the note and keeps the lock.
@@ -109,34 +100,24 @@ final class UploadNoteFile {
     record = DurableRecord()
     isSaved = false
     // An empty file holds the lock; without it, a second upload could begin before this one has ended.
-    if let empty = try? directory.create(Data()), (try? empty.rename(to: name)) != nil {
-      written = empty
-      closeLock()
-    } else {
-      directory.remove(name)
-      // The next file of this name belongs to another upload.
-      isGone = true
-    }
+    guard (try? replace(Data())) == nil else { return }
+    directory.remove(name)
+    // The next file of this name belongs to another upload.
+    isGone = true
   }
 
   /// Removes the note and releases the lock.
   func end() {
-    guard lock >= 0 || written != nil else { return }
+    guard lock >= 0 else { return }
     forget()
     letGo()
   }
 
   /// Releases the lock. A note remains, for a later run.
   func letGo() {
-    guard lock >= 0 || written != nil else { return }
+    guard lock >= 0 else { return }
     if !isSaved, !isGone { directory.remove(name) }
-    closeLock()
-    written = nil
-  }
-
-  private func closeLock() {
-    if lock >= 0 { closeDescriptor(lock) }
-    lock = -1
+    closeDescriptor(exchange(&lock, with: -1))
   }
 
   private static func failure(_ path: String, _ error: any Error) -> NetworkError {
