@@ -86,9 +86,12 @@ package final class DurableDirectory: Sendable {
   }
 
   /// Writes `bytes` under a new name. The file is on disk when this function returns, and removed unless it is renamed.
-  package func create(_ bytes: Data, mode: mode_t = 0o600) throws -> NewFile {
+  ///
+  /// - Parameter isCache: Whether the file may be lost in a power cut, because it can be loaded again.
+  package func create(_ bytes: Data, mode: mode_t = 0o600, isCache: Bool = false) throws -> NewFile {
     let file = try NewFile(in: self, mode: mode)
-    guard writeAll(bytes, to: file.descriptor), syncToDisk(file.descriptor) else { throw SystemError.last }
+    guard writeAll(bytes, to: file.descriptor), isCache ? fsync(file.descriptor) == 0 : syncToDisk(file.descriptor)
+    else { throw SystemError.last }
     return file
   }
 

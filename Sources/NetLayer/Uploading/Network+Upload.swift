@@ -13,6 +13,7 @@ extension Network {
   ///
   /// A note next to the file, `NAME-xxxxxxxx.upload`, contains the URL of the upload. There is one for each method and
   /// URL of an endpoint, without the query, and for each user (``Token/account``). It is removed when the upload ends.
+  /// A token without an account is reported to the backend's `onError`: after a refresh, a later run starts over.
   ///
   /// The result is the response to the last bytes. If it is lost, the result is the response to a `HEAD`, which has no
   /// body: use an endpoint whose result is a ``/HTTPTransport/Response`` or `Void`. Progress may step back, when the

@@ -1,7 +1,7 @@
 import PortableFoundation
 
 /// The version of a file: its size, its time of change, and digests of its start and end.
-struct FileVersion: Sendable, Equatable {
+struct FileVersion: Sendable, Equatable, Codable {
   var size: Int64
   /// The time of the last change in nanoseconds since 1970.
   var changed: Int64

@@ -77,9 +77,9 @@ final class UploadNoteFile {
 
   /// Replaces the note. It is on disk when this function returns.
   func save(_ note: UploadState.Note) throws(NetworkError) {
-    note.write(to: &record)
-    record.set("version", JSON(integerLiteral: Self.version))
     do {
+      try note.write(to: &record)
+      record.set("version", JSON(integerLiteral: Self.version))
       try replace(record.bytes)
       isSaved = true
       try directory.sync()
@@ -129,24 +129,15 @@ final class UploadNoteFile {
 }
 
 extension UploadState.Note {
-  /// Reads the head of a record; `nil` if a member is missing.
+  /// Reads the head of a record; `nil` if it is not a note that this version could have written.
   init?(_ head: JSON) {
-    guard let url = head["url"].string.flatMap({ URL(string: $0) }), url.host?.isEmpty == false,
-      ["http", "https"].contains(url.scheme?.lowercased() ?? ""), let size = head["size"].integer(Int64.self),
-      size >= 0, let changed = head["changed"].integer(Int64.self), let start = head["start"].string,
-      let end = head["end"].string, let isEnding = head["isEnding"].bool
+    guard let note = try? JSONDecoder().decode(Self.self, from: head.data), note.file.size >= 0,
+      note.url.host?.isEmpty == false, ["http", "https"].contains(note.url.scheme?.lowercased() ?? "")
     else { return nil }
-    self.init(
-      url: url, file: FileVersion(size: size, changed: changed, start: start, end: end), isEnding: isEnding)
+    self = note
   }
 
-  func write(to record: inout DurableRecord) {
-    record.set("url", JSON(stringLiteral: url.absoluteString))
-    // An `Int` of 32 bits has room for neither.
-    record.set("size", try? JSON(parsing: "\(file.size)"))
-    record.set("changed", try? JSON(parsing: "\(file.changed)"))
-    record.set("start", JSON(stringLiteral: file.start))
-    record.set("end", JSON(stringLiteral: file.end))
-    record.set("isEnding", JSON(booleanLiteral: isEnding))
+  func write(to record: inout DurableRecord) throws {
+    for (name, value) in try JSON(parsing: JSONEncoder().encode(self)).members ?? [] { record.set(name, value) }
   }
 }

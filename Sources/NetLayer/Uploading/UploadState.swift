@@ -7,7 +7,7 @@ import PortableFoundation
 /// chunk leaves, so that a missing upload is then an unknown outcome, and never a second upload.
 struct UploadState: Sendable {
   /// The stored part of the state.
-  struct Note: Sendable, Equatable {
+  struct Note: Sendable, Equatable, Codable {
     /// The URL of the upload.
     var url: URL
     /// The version of the file that is uploaded.
