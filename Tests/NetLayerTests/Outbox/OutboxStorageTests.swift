@@ -35,6 +35,24 @@ final class OutboxStorageTests: XCTestCase {
     XCTAssertEqual(fixture.files, [])
   }
 
+  func test_outbox_row_25_dropInTheSendingProcess_keepsTheLock() throws {
+    let fixture = try OutboxFixture(self)
+    fixture.server.script(.silent, .status(422))
+    let app = try fixture.open()
+    try app.send(AddNote(text: "1"))
+    fixture.waits { fixture.server.seen.count == 1 }
+    let second = try app.send(AddNote(text: "2"))
+    fixture.waits(for: ["1: sending", "2: parked(status: Optional(422))"])
+    try app.drop(second)
+    fixture.waits(for: ["1: sending"])
+    let other = try fixture.another()
+    let states = Box<[String]>([])
+    _ = other.pending.subscribe(onNext: { states.value = $0.map { "\($0.state)" } })
+    other.start()
+    XCTAssert(holds { states.value == ["otherProcess"] }, "\(states.value)")
+    XCTAssertEqual(fixture.server.seen.count, 2)
+  }
+
   func test_outbox_row_17_order_isExactAcrossProcesses() throws {
     let fixture = try OutboxFixture(self)
     fixture.reachability.set(false)
@@ -176,6 +194,25 @@ final class OutboxStorageTests: XCTestCase {
     try fixture.outbox?.send(AddNote(text: "3"), after: "k")
     fixture.waits { fixture.server.applied.count == 2 }
     XCTAssertEqual(fixture.problems.all.count, 1, "reported once")
+  }
+
+  func test_outbox_row_32_fileThatAnotherUserMayHaveWritten_orIsHuge_isSetAside() throws {
+    let changes: [(URL) throws -> Void] = [
+      { try FileManager.default.setAttributes([.posixPermissions: 0o622], ofItemAtPath: $0.path) },
+      { try FileHandle(forWritingTo: $0).truncate(atOffset: 2 << 30) },
+    ]
+    for change in changes {
+      let fixture = try OutboxFixture(self)
+      try fixture.open(starts: false).send(AddNote(text: "tea"))
+      let name = try XCTUnwrap(fixture.files.first)
+      fixture.close()
+      try change(fixture.file(name))
+      try fixture.open()
+      fixture.waits { fixture.problems.all.count == 1 }
+      XCTAssertEqual(fixture.files, ["damaged-\(name)"])
+      fixture.waits(for: [])
+      XCTAssertEqual(fixture.server.seen, [])
+    }
   }
 
   func test_outbox_row_33_fileThatCantBeOpenedNow_holdsLaterKeys_andIsNeverSetAside() throws {

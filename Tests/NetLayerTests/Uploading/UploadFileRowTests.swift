@@ -37,21 +37,34 @@ final class UploadFileRowTests: UploadTestCase {
     }
   }
 
+  /// Notes the method of each request that begins.
+  private struct Begun: Interceptor {
+    let notes: Notes
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+      notes.add("\(request.method)")
+      return next(request)
+    }
+  }
+
   func test_upload_row_23_disposedByAnEvent_sendsNothingMore() async throws {
     for method in methods {
       let server = try UploadServer(method)
       for count in [0, 300_000] where method == .draft || count > 0 {
         let bytes = try write(count)
         server.clearLog()
-        let first = try await network(server).upload(resuming: film, to: .post("/files"), by: method, retry: policy)
+        // A request that is cancelled immediately may not reach the server.
+        let begun = Notes()
+        let app = network(server) { $0.interceptors = [Begun(notes: begun)] }
+        let first = try await app.upload(resuming: film, to: .post("/files"), by: method, retry: policy)
           .take(1).asSingle().value
         XCTAssertEqual(first.progress?.sent, 0)
         // The task may continue before `take` has disposed the upload.
         XCTAssertTrue(holds { UploadRegistry.shared[note.path] == nil })
         XCTAssertEqual(notes.count, 1)
-        let next = await upload(server, method)
+        let next = await upload(server, method, on: app)
         XCTAssertNil(next.kind)
         XCTAssertEqual(server.log.map { $0.prefix(5) }, ["POST ", "HEAD ", "PATCH"], "\(server.log)")
+        XCTAssertEqual(begun.all, ["POST", "HEAD", "PATCH"])
         XCTAssertTrue(server.finished.last == bytes)
       }
     }
@@ -384,6 +397,21 @@ final class UploadFileRowTests: UploadTestCase {
       }
       XCTAssertEqual(notes.count, 1)
     }
+  }
+
+  func test_upload_row_28_otherUserOfAnInterceptor_sendsNothingOfTheUpload() async throws {
+    struct Names: Interceptor {
+      let user: Box<String>
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> { next(request) }
+      func account(of request: Request) -> String? { user.value }
+    }
+    let (server, user) = (try UploadServer(.tus), Box("ann"))
+    try write(300_000)
+    server.fail("PATCH", .cut(100))
+    server.fail("HEAD", .before { user.value = "bob" })
+    let result = await upload(server, .tus, on: network(server) { $0.interceptors = [Names(user: user)] })
+    XCTAssertEqual(result.kind, .authentication)
+    XCTAssertEqual(server.log, ["POST /files", "PATCH 0+100", "HEAD /uploads/1"])
   }
 
   func test_upload_row_28_userWhoSignsInDuringTheUpload_sendsNothingOfIt() async throws {

@@ -139,6 +139,12 @@ final class UploadStateTests: XCTestCase {
     XCTAssertEqual(rejected.handle(offset(nil, true, status: 403)), [.forget, .fail(.response)])
   }
 
+  func test_upload_row_19_smallestRequestThatIsTooLarge_isAnError() {
+    var state = state(size: 200_000)
+    _ = state.handle(created)
+    XCTAssertEqual(state.handle(offset(nil, status: 413)), [.fail(.response)])
+  }
+
   func test_upload_minimumOfTheServer_isKept() {
     var state = state(.draft)
     var reply = UploadState.Reply(status: 201, location: url)
