@@ -51,22 +51,19 @@ package final class PartialFile {
   /// - Throws: `NetworkError` of kind `file` if the file can't be created, or another download writes to it.
   package init(resuming destination: URL) throws(NetworkError) {
     self.destination = destination
-    part = destination.deletingLastPathComponent().appending(path: Self.name(for: destination.lastPathComponent))
+    // The name of the note has at most 255 bytes.
+    let name = Self.shortened(destination.lastPathComponent, to: 255 - ".part.json".utf8.count)
+    part = destination.deletingLastPathComponent().appending(path: name + ".part")
     let sidecar = part.appendingPathExtension("json")
     self.sidecar = sidecar
     if let failure = Self.failure(of: destination) { throw failure }
-    repeat {
-      letGo()
-      descriptor = open(part.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
-      guard descriptor >= 0 else { throw error("can't be created") }
-      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-        // Only closes the file, because the bytes and both names belong to the other download.
-        closeFile()
-        throw NetworkError(
-          kind: .file, reason: "another download writes to \(part.path); wait for it, or choose another destination")
-      }
-      // Another download may have completed the file between the two steps.
-    } while !isStillThere
+    let locked: Int32?
+    do { locked = try openLocked(part.path, mode: 0o644) } catch { throw self.error("can't be created", error) }
+    guard let locked else {
+      throw NetworkError(
+        kind: .file, reason: "another download writes to \(part.path); wait for it, or choose another destination")
+    }
+    descriptor = locked
     let (written, hasNote, isOwnNote) = Self.note(in: sidecar)
     count = Int64(lseek(descriptor, 0, SEEK_END))
     if hasNote || count > 0, written?.resource == nil, written?.validator == nil {
@@ -114,14 +111,13 @@ package final class PartialFile {
     }
   }
 
-  /// Returns the name of the partial file of `name`. The name of its note has at most 255 bytes.
-  private static func name(for name: String) -> String {
-    let room = 255 - ".part.json".utf8.count
-    guard name.utf8.count > room else { return name + ".part" }
+  /// Returns a name of at most `limit` bytes: a longer one is truncated, and its digest keeps it unique.
+  package static func shortened(_ name: String, to limit: Int) -> String {
+    guard name.utf8.count > limit else { return name }
     let digest = "-" + HTTPDigest.sha256(Data(name.utf8)).hex.prefix(16)
     var start = name
-    while start.utf8.count + digest.utf8.count > room { start.removeLast() }
-    return start + digest + ".part"
+    while start.utf8.count + digest.utf8.count > limit { start.removeLast() }
+    return start + digest
   }
 
   /// Returns the error of a `destination` that can't become a file; `nil` if no problem can be detected in advance.
@@ -140,20 +136,13 @@ package final class PartialFile {
   /// Closes the file, after which nothing can be written. It is removed unless a later run can resume it.
   package func letGo() {
     guard descriptor >= 0 else { return }
-    if count == 0 || sidecar == nil, isStillThere { discard() }
+    if count == 0 || sidecar == nil, isFile(descriptor, named: part.path) { discard() }
     closeFile()
   }
 
   private func closeFile() {
     _ = close(descriptor)
     descriptor = -1
-  }
-
-  /// Whether the name still refers to the open file.
-  private var isStillThere: Bool {
-    var (mine, named) = (stat(), stat())
-    return fstat(descriptor, &mine) == 0 && stat(part.path, &named) == 0 && mine.st_ino == named.st_ino
-      && mine.st_dev == named.st_dev
   }
 
   /// Removes all bytes. The following bytes belong to the version of `note`; pass `nil` if they can't be resumed.
@@ -206,7 +195,7 @@ package final class PartialFile {
   /// Moves the file to its destination once it is stored on disk, and replaces an existing file. After a crash, either
   /// the old file or the complete new file exists.
   package func complete() throws(NetworkError) {
-    guard fsync(descriptor) == 0, rename(part.path, destination.path) == 0 else {
+    guard syncToDisk(descriptor), rename(part.path, destination.path) == 0 else {
       throw error("can't be moved to its destination")
     }
     guard let sidecar else { return }
@@ -220,7 +209,7 @@ package final class PartialFile {
     if let sidecar { _ = unlink(sidecar.path) }
   }
 
-  private func error(_ what: String) -> NetworkError {
-    NetworkError(kind: .file, reason: "the file \(destination.path) \(what): \(String(cString: strerror(errno)))")
+  private func error(_ what: String, _ cause: any Error = SystemError.last) -> NetworkError {
+    NetworkError(kind: .file, reason: "the file \(destination.path) \(what): \(SystemError.text(of: cause))")
   }
 }

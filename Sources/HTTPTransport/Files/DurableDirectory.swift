@@ -27,11 +27,10 @@ package final class DurableDirectory: Sendable {
     do {
       guard isUsable(directory) else { throw POSIXError(.EPERM) }
       if let marker {
-        file = openat(directory, marker, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0, flock(file, LOCK_EX | LOCK_NB) == 0 else { throw SystemError.last }
+        guard let locked = try openLocked(marker, in: directory) else { throw POSIXError(.EWOULDBLOCK) }
+        file = locked
       }
     } catch {
-      if file >= 0 { closeDescriptor(file) }
       closeDescriptor(directory)
       throw error
     }
@@ -87,19 +86,30 @@ package final class DurableDirectory: Sendable {
   }
 
   /// Writes `bytes` under a new name. The file is on disk when this function returns, and removed unless it is renamed.
-  package func create(_ bytes: Data, mode: mode_t = 0o600) throws -> NewFile {
+  ///
+  /// - Parameter isCache: Whether the file may be lost in a power cut, because it can be loaded again.
+  package func create(_ bytes: Data, mode: mode_t = 0o600, isCache: Bool = false) throws -> NewFile {
     let file = try NewFile(in: self, mode: mode)
-    guard writeAll(bytes, to: file.descriptor), fsync(file.descriptor) == 0 else { throw SystemError.last }
+    guard writeAll(bytes, to: file.descriptor), isCache ? fsync(file.descriptor) == 0 : syncToDisk(file.descriptor)
+    else { throw SystemError.last }
     return file
   }
 
   /// Syncs the directory, so that new names of files persist.
   package func sync() throws {
-    guard fsync(descriptor) == 0 else { throw SystemError.last }
+    guard syncToDisk(descriptor) else { throw SystemError.last }
   }
 
   /// Removes the file `name`, if it exists.
   package func remove(_ name: String) { _ = unlinkat(descriptor, name, 0) }
+
+  /// Removes the file `name`, if it exists. It remains removed after a power cut.
+  ///
+  /// - Throws: `POSIXError` if the file is still there.
+  package func removeDurably(_ name: String) throws {
+    guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else { throw SystemError.last }
+    try sync()
+  }
 
   /// Removes the unfinished files of processes that have ended.
   package func sweep() throws {
@@ -107,7 +117,7 @@ package final class DurableDirectory: Sendable {
       let file = open(name)
       guard file >= 0 else { continue }
       // Its writer has the lock until the file has its final name.
-      if flock(file, LOCK_EX | LOCK_NB) == 0 { remove(name) }
+      if Self.isOwn(file), flock(file, LOCK_EX | LOCK_NB) == 0 { remove(name) }
       closeDescriptor(file)
     }
   }
@@ -126,11 +136,12 @@ package final class DurableDirectory: Sendable {
       && info.st_nlink == 1 && info.st_mode & (S_IWGRP | S_IWOTH) == 0
   }
 
-  /// Reads from the start of `file` until `bytes` are full.
-  package static func fill(_ bytes: UnsafeMutableRawBufferPointer, from file: Int32) -> Bool {
+  /// Reads from `offset` of `file` until `bytes` are full.
+  package static func fill(_ bytes: UnsafeMutableRawBufferPointer, from file: Int32, at offset: Int64 = 0) -> Bool {
     var done = 0
     while done < bytes.count {
-      let count = pread(file, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(done))
+      let place = off_t(offset) + off_t(done)
+      let count = pread(file, bytes.baseAddress.map { $0 + done }, bytes.count - done, place)
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { return false }
       done += count
@@ -175,5 +186,8 @@ package final class DurableDirectory: Sendable {
       }
       self.name = nil
     }
+
+    /// Returns the open and locked file, which this object no longer closes.
+    package func release() -> Int32 { exchange(&descriptor, with: -1) }
   }
 }

@@ -37,32 +37,41 @@ package struct DurableFile {
     return (bytes.isEmpty ? .unknown : Self.content(of: bytes), isOwn)
   }
 
-  /// Replaces the content. It is on disk when this function returns.
+  /// Replaces the content. It is on disk when this function returns. Unfinished files of a process that was killed are
+  /// removed, because they may contain secrets.
   package func write(_ content: Data, mode: mode_t = 0o600) throws {
+    try? directory.sweep()
     try directory.write(Self.framed(content), as: name, mode: mode)
   }
 
-  /// Removes the file, if it exists.
+  /// Removes the file, if it exists, and unfinished ones.
   package func remove() throws {
-    guard unlinkat(directory.descriptor, name, 0) == 0 || errno == ENOENT else { throw SystemError.last }
-    try directory.sync()
+    try? directory.sweep()
+    try directory.removeDurably(name)
   }
 
   private static let magic = "NLfile1 "
 
   /// Returns `content` with the line that recognizes damage.
-  static func framed(_ content: Data) -> Data {
+  static func framed(_ content: Data) -> Data { line(for: content) + content }
+
+  private static func line(for content: Data) -> Data {
     let checksum = String(content.withUnsafeBytes { Checksum.crc32($0) }, radix: 16)
     let padding = String(repeating: "0", count: 8 - checksum.count)
-    return Data("\(magic)\(padding)\(checksum) \(content.count)\n".utf8) + content
+    return Data("\(magic)\(padding)\(checksum) \(content.count)\n".utf8)
   }
 
-  /// Returns the content of the file with `bytes`.
+  /// Returns the content of the file with `bytes`; `nil` if it is truncated or changed.
+  static func intact(_ bytes: Data) -> Data? {
+    let content = bytes.drop { $0 != UInt8(ascii: "\n") }.dropFirst()
+    // Compares all bytes, so that a damaged line is not another spelling of the same numbers.
+    return bytes[..<content.startIndex] == line(for: content) ? Data(content) : nil
+  }
+
+  /// Returns the content of the file with `bytes`, or which file it is.
   static func content(of bytes: Data) -> Content {
     if bytes.first == UInt8(ascii: "{") { return .intact(bytes) }
-    let content = bytes.firstIndex(of: UInt8(ascii: "\n")).map { Data(bytes[($0 + 1)...]) } ?? Data()
-    // Compares all bytes, so that a damaged line is not another spelling of the same numbers.
-    if framed(content) == bytes { return .intact(content) }
+    if let content = intact(bytes) { return .intact(content) }
     // Most of the first word remains after an accident.
     return zip(bytes, magic.utf8).count { $0 == $1 } >= min(bytes.count, 4) ? .damaged : .unknown
   }

@@ -22,6 +22,7 @@ package final class HARFile: @unchecked Sendable {  // safe: used by one thread 
       throw POSIXError(.EPERM)
     }
     directory = try DurableDirectory(path: file.deletingLastPathComponent().path)
+    try? directory.sweep()
     (name, self.limit, self.entries) = (file.lastPathComponent, limit, entries.map(HARWriter.encoded))
     try write()
   }

@@ -11,8 +11,13 @@ struct FrozenCall: Sendable {
   var body: Data
   var invalidates: Set<CacheTag> = []
 
-  /// The key that the server uses to detect a second request; `nil` if the call's own key is not a UUID in quotes.
-  var key: UUID? { headers["Idempotency-Key"].flatMap { UUID(uuidString: String($0.dropFirst().dropLast())) } }
+  /// The key that the server uses to detect a second request, as a UUID; the digest of one in another form.
+  var id: UUID {
+    let key = headers["Idempotency-Key"] ?? ""
+    let isQuoted = key.count > 2 && key.hasPrefix("\"") && key.hasSuffix("\"")
+    return UUID(uuidString: isQuoted ? String(key.dropFirst().dropLast()) : key)
+      ?? HTTPDigest.sha256(Data(key.utf8)).withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+  }
 }
 
 extension FrozenCall {
@@ -22,26 +27,20 @@ extension FrozenCall {
   init(_ endpoint: some Endpoint, on network: Network) throws {
     var content = CallContent(endpoint)
     if content.headers["Idempotency-Key"] == nil { content = CallContent(Call(content).idempotent()) }
-    var request = try Self.request(for: content, below: Self.origin, network)
-    var path = String(request.url.absoluteString.dropFirst(Self.origin?.absoluteString.utf8.count ?? 0))
-    if content.baseURL != nil || !request.url.absoluteString.hasPrefix(Self.origin?.absoluteString ?? "") {
-      // An absolute URL, to which common parameters are added only if it belongs to the backend.
-      request = try Self.request(for: content, below: network.backend.currentURL, network)
-      path = request.url.absoluteString
-    }
-    self.init(
-      method: request.method, path: path, headers: request.headers, accept: endpoint.accept,
-      body: try Self.bytes(of: request), invalidates: content.caching.invalidates)
-  }
-
-  private static func request(for content: CallContent, below base: URL?, _ network: Network) throws -> Request {
-    try RequestBuilder(
-      baseURL: base, commonParameters: network.backend.commonParameters, conventions: network.builder.conventions
+    // Common parameters are added to an absolute URL only if it belongs to the backend.
+    let isAbsolute = content.baseURL != nil || (try? content.target.url(below: nil)) != nil
+    let request = try RequestBuilder(
+      baseURL: isAbsolute ? network.backend.currentURL : URL(string: Self.origin),
+      commonParameters: network.backend.commonParameters, conventions: network.builder.conventions
     ).request(for: content)
+    self.init(
+      method: request.method, path: String(request.url.absoluteString.dropFirst(isAbsolute ? 0 : Self.origin.count)),
+      headers: request.headers, accept: endpoint.accept, body: try Self.bytes(of: request),
+      invalidates: content.caching.invalidates)
   }
 
   /// A base URL in place of the backend's, which may be another one at a later attempt.
-  private static let origin = URL(string: "http://outbox.invalid")
+  private static let origin = "http://outbox.invalid"
 
   private static func bytes(of request: Request) throws -> Data {
     var bytes: Data?

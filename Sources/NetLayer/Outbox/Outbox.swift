@@ -100,7 +100,7 @@ public final class Outbox: Sendable {
   /// - Parameters:
   ///   - endpoint: The write. If it is `Encodable`, ``results(of:)`` returns it with its result.
   ///   - key: The key of the entries that are sent in order; `nil` for an entry that waits for no other.
-  /// - Returns: The identity of the entry, which is its `Idempotency-Key`, too.
+  /// - Returns: The identity of the entry, which is its `Idempotency-Key`, too, or the digest of one that is not a UUID.
   /// - Throws: `NetworkError`; nothing is stored then. The kind is `encoding` for a file, a stream or a download, and
   ///   `file` for a full or read-only disk. It is `tooLarge` beyond the limits, `authentication` if the user of the
   ///   token is unknown, and `invalidRequest` for other calls that can't be sent.
@@ -118,7 +118,7 @@ public final class Outbox: Sendable {
     }
     let type = value == nil ? nil : String(reflecting: E.self)
     let entry = OutboxEntry(
-      call.key ?? UUID(), call, account: account, key: key, createdAt: network.backend.clock.now, type: type,
+      call.id, call, account: account, key: key, createdAt: network.backend.clock.now, type: type,
       value: value)
     do {
       try store(entry)
@@ -132,15 +132,20 @@ public final class Outbox: Sendable {
     let files = try directory.files()
     guard !files.contains(where: { $0.name.id == entry.id }) else { return }
     guard files.count < limits.entries else { throw full("Limits.entries is \(limits.entries)") }
+    // The next number after all entries, also those of other processes, so that the order is that of `send`.
+    let last = files.max { $0.name < $1.name }
+    let (number, isBeyond) = (last?.name.number ?? 0).addingReportingOverflow(1)
+    guard !isBeyond else {
+      throw NetworkError(
+        kind: .file, reason: "no entry can follow the file \(directory.path)/\(last?.text ?? ""); remove it")
+    }
     let hasRoom = sender.usage.withLock { usage in
       guard usage + entry.size <= limits.bytes else { return false }
       usage += entry.size
       return true
     }
     guard hasRoom else { throw full("Limits.bytes is \(limits.bytes), and the entry has \(entry.size)") }
-    // The next number after all entries, also those of other processes, so that the order is that of `send`.
-    let last = files.max { $0.name < $1.name }?.name.number ?? 0
-    let file = OutboxDirectory.File(name: OutboxName(last + 1, entry.id), hold: nil)
+    let file = OutboxDirectory.File(name: OutboxName(number, entry.id), hold: nil)
     do {
       try directory.write(entry, as: file.name)
     } catch {

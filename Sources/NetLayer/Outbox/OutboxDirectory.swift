@@ -54,17 +54,12 @@ final class OutboxDirectory: Sendable {
   private static let maxSize = 1 << 30
 
   /// Writes a new entry, which is on disk when this function returns.
-  func write(_ entry: OutboxEntry, as name: OutboxName) throws { try directory.write(entry.bytes, as: name.text) }
+  func write(_ entry: OutboxEntry, as name: OutboxName) throws { try directory.write(try entry.bytes, as: name.text) }
 
   /// Removes an entry. It remains removed after a power cut.
   ///
   /// - Throws: The error of the system if the file is still there.
-  func remove(_ file: File) throws {
-    directory.remove(file.text)
-    let failure = SystemError.last
-    if contains(file) { throw failure }
-    try directory.sync()
-  }
+  func remove(_ file: File) throws { try directory.removeDurably(file.text) }
 
   func contains(_ file: File) -> Bool {
     let descriptor = directory.open(file.text)

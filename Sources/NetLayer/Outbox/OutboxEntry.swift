@@ -13,6 +13,18 @@ final class OutboxEntry: Sendable {
   /// Whether this version of the package can send it.
   let isKnown: Bool
 
+  /// The description in the file. The account and the key have the same form in all versions.
+  private struct Head: Codable {
+    var method, path: String
+    var headers: [[String]]
+    var invalidates: [String]
+    var createdAt: Date
+    var account, key, accept, type: String?
+    var value: Data?
+  }
+
+  private static let version = 1
+
   init(
     _ id: UUID, _ call: FrozenCall, account: String?, key: String?, createdAt: Date, type: String?, value: Data?
   ) {
@@ -23,53 +35,33 @@ final class OutboxEntry: Sendable {
   /// Reads the content of a file; `nil` if it is damaged.
   init?(_ bytes: Data, id: UUID) {
     guard let record = DurableRecord(bytes) else { return nil }
-    let head = record.head
-    self.id = id
-    // These two have the same form in all versions.
-    (account, key) = (head["account"].string, head["key"].string)
+    let head = try? JSONDecoder().decode(Head.self, from: record.head.data)
     isKnown = record.lowestVersion <= Self.version
-    guard let method = head["method"].string, let path = head["path"].string else {
-      guard !isKnown else { return nil }
-      call = FrozenCall(method: .post, path: "", headers: [:], body: record.body)
-      (createdAt, type, value) = (Date(timeIntervalSince1970: 0), nil, nil)
-      return
-    }
-    var headers = HTTPHeaders()
-    for field in head["headers"].array ?? [] {
-      guard let name = field[0].string, let value = field[1].string else { return nil }
-      headers.append(name, value)
-    }
+    guard head != nil || !isKnown else { return nil }
+    self.id = id
+    (account, key) = (record.head["account"].string, record.head["key"].string)
+    let fields = (head?.headers ?? []).filter { $0.count == 2 }.map { HTTPHeaders.Field(name: $0[0], value: $0[1]) }
     call = FrozenCall(
-      method: HTTPMethod(rawValue: method), path: path, headers: headers, accept: head["accept"].string,
-      body: record.body,
-      invalidates: Set((head["invalidates"].array ?? []).compactMap(\.string).map { CacheTag(rawValue: $0) }))
-    createdAt = Date(timeIntervalSince1970: head["createdAt"].double ?? 0)
-    (type, value) = (head["type"].string, head["value"].exists ? head["value"].data : nil)
+      method: HTTPMethod(rawValue: head?.method ?? "POST"), path: head?.path ?? "", headers: HTTPHeaders(fields),
+      accept: head?.accept, body: record.body,
+      invalidates: Set((head?.invalidates ?? []).map { CacheTag(rawValue: $0) }))
+    createdAt = head?.createdAt ?? Date(timeIntervalSince1970: 0)
+    (type, value) = (head?.type, head?.value)
   }
-
-  private static let version: UInt32 = 1
 
   /// The content of the file.
   var bytes: Data {
-    var head: [(String, JSON)] = [
-      ("method", JSON(stringLiteral: call.method.rawValue)), ("path", JSON(stringLiteral: call.path)),
-      ("createdAt", JSON(floatLiteral: createdAt.timeIntervalSince1970)),
-    ]
-    let fields = call.headers.map { "[\(JSON.quoted($0.name)),\(JSON.quoted($0.value))]" }
-    head.append(("headers", Self.array(fields)))
-    if !call.invalidates.isEmpty {
-      head.append(("invalidates", Self.array(call.invalidates.map { JSON.quoted($0.rawValue) }.sorted())))
+    get throws {
+      let head = Head(
+        method: call.method.rawValue, path: call.path, headers: call.headers.map { [$0.name, $0.value] },
+        invalidates: call.invalidates.map(\.rawValue).sorted(), createdAt: createdAt, account: account, key: key,
+        accept: call.accept, type: type, value: value)
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = .sortedKeys
+      return DurableRecord(
+        lowestVersion: Self.version, head: try JSON(parsing: encoder.encode(head)), body: call.body
+      ).bytes
     }
-    let texts = [("account", account), ("key", key), ("accept", call.accept), ("type", type)]
-    head += texts.compactMap { name, text in text.map { (name, JSON(stringLiteral: $0)) } }
-    if let value, let json = try? JSON(parsing: value) { head.append(("value", json)) }
-    var record = DurableRecord(lowestVersion: Self.version, body: call.body)
-    for (name, value) in head { record.set(name, value) }
-    return record.bytes
-  }
-
-  private static func array(_ elements: [String]) -> JSON {
-    (try? JSON(parsing: "[\(elements.joined(separator: ","))]")) ?? []
   }
 
   /// The memory and disk space that it takes, roughly.

@@ -11,7 +11,7 @@ extension OutboxState.Outcome {
     let response = (try? result.get()) ?? result.failure?.response
     // An error of a refresh has the response that caused it.
     if let response, result.failure?.kind != .authentication, accounts.contains(where: { $0.rejects(response) }) {
-      self = .unauthenticated
+      self = accounts.contains { $0.hasRefused(response) } ? .refused : .unauthenticated
     } else if let error = result.failure {
       self.init(error, ofUser: !accounts.isEmpty, now)
     } else {

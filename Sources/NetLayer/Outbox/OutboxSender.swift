@@ -17,7 +17,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   private var entries: [OutboxName: (entry: OutboxEntry, file: OutboxDirectory.File)] = [:]
   private var running: [OutboxName: SingleAssignmentDisposable] = [:]
   private var outcomes: [OutboxName: Result<Response, NetworkError>] = [:]
-  private var watchers: [Watcher] = []
+  private let shown = PublishSubject<[Outbox.Entry]>()
   private var isShowing = false
   private var isStarted = false
   private var isStopped = false
@@ -28,7 +28,9 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   private var stuck: Set<OutboxDirectory.File> = []
   /// Whether the lock or the directory could not be used, which may pass without a signal.
   private var hasFailed = false
-  private var timer: (deadline: Duration, item: SingleAssignmentDisposable)?
+  private let timer = SerialDisposable()
+  /// The time at which the timer ends; `nil` for no timer.
+  private var deadline: Duration?
   /// The time of the next look into the directory; `nil` for none.
   private var lookAt: Duration?
   private let signals = CompositeDisposable()
@@ -77,9 +79,8 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     drain.run { [self] in
       isStopped = true
       signals.dispose()
-      timer.take()?.item.dispose()
+      timer.dispose()
       for work in running.values { work.dispose() }
-      watchers = []
       if state.isOwner { directory.unlock() }
     }
   }
@@ -87,14 +88,15 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   /// Adds an entry of this process, and those of others among `files`.
   func add(_ entry: OutboxEntry, _ file: OutboxDirectory.File, _ files: [OutboxDirectory.File]) {
     drain.run { [self] in
+      // The listing is older than what is known of the entries, whose states are in their file names.
+      let new = (files + [file]).filter { entries[$0.name] == nil }
       if entries[file.name] == nil, directory.contains(file) {
         entries[file.name] = (entry, file)
       } else {
         // Found in the directory meanwhile, and counted there; it may even be sent already.
         usage.withLock { $0 -= entry.size }
       }
-      // The listing is older than what is known of the others, whose states are in their file names.
-      handle(.add(read(files.filter { entries[$0.name] == nil } + [file])))
+      handle(.add(read(new)))
     }
   }
 
@@ -103,9 +105,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     drain.run { [self] in
       defer { directory.unlock() }
       // Another process may have sent or parked it.
-      if !state.isOwner, let listed = listed() {
-        perform(state.handle(.list(listed, isOwner: false), at: clock.uptime))
-      }
+      if !state.isOwner { _ = relist(isOwner: false) }
       if let name = entries.keys.first(where: { $0.id == id }) { handle(event(name)) }
     }
   }
@@ -115,6 +115,10 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   private func handle(_ event: OutboxState.Event) {
     guard !isStopped else { return }
     perform(state.handle(event, at: clock.uptime))
+    proceed()
+  }
+
+  private func proceed() {
     acquire()
     release()
     keepTime()
@@ -123,9 +127,9 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
 
   /// Reads the directory, to find what other processes have added and removed.
   private func look() {
-    guard let listed = listed() else { return keepTime() }
+    guard relist(isOwner: state.isOwner) else { return keepTime() }
     isElsewhere = false
-    handle(.list(listed, isOwner: state.isOwner))
+    proceed()
   }
 
   /// Takes the lock, if an entry could be sent.
@@ -141,8 +145,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     }
     isElsewhere = false
     directory.sweep()
-    guard let listed = listed() else { return directory.unlock() }
-    perform(state.handle(.list(listed, isOwner: true), at: clock.uptime))
+    if !relist(isOwner: true) { directory.unlock() }
   }
 
   /// Releases the lock while nothing is in flight, because a process that is suspended must not hold it.
@@ -152,16 +155,15 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
       directory.unlock()
       // Another process may have added an entry while it could not take the lock.
       let known = Set(entries.values.map(\.file))
-      guard let files = try? directory.files(), !files.allSatisfy(known.union(unreadable).union(stuck).contains)
+      guard let files = try? directory.files(), !files.allSatisfy(known.union(unreadable).union(stuck).contains),
+        relist(files, isOwner: false)
       else { return }
-      guard let listed = listed(files) else { return }
-      perform(state.handle(.list(listed, isOwner: false), at: clock.uptime))
       acquire()
     }
   }
 
-  /// Returns the entries in the directory; `nil` if it can't be read.
-  private func listed(_ found: [OutboxDirectory.File]? = nil) -> [OutboxState.Item]? {
+  /// Passes the entries in the directory to the state. Returns whether it can be read.
+  private func relist(_ found: [OutboxDirectory.File]? = nil, isOwner: Bool) -> Bool {
     do {
       let files = try found ?? directory.files()
       let names = Set(files.map(\.name))
@@ -170,11 +172,12 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
       }
       unreadable.formIntersection(files)
       hasFailed = false
-      return read(files)
+      perform(state.handle(.list(read(files), isOwner: isOwner), at: clock.uptime))
+      return true
     } catch {
       hasFailed = true
       report("the directory can't be read", error)
-      return nil
+      return false
     }
   }
 
@@ -258,14 +261,16 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     content.context[RequiredAccount.self] = .some(entry.account)
     let work = SingleAssignmentDisposable()
     running[name] = work
-    // Reports no error, in contrast to the interceptor, which decides.
-    guard !isForeign(entry) else {
+    guard !isUncovered(entry) else {
       return drain.run { [self] in end(name, work, nil, .otherAccount) }
     }
     let finish: @Sendable (Result<Response, NetworkError>) -> Void = { [self] result in
-      let outcome = OutboxState.Outcome(
-        result, rejectedBy: entry.account == nil ? [] : accounts, now: network.backend.clock.now)
-      drain.run { [self] in end(name, work, result, outcome) }
+      drain.run { [self] in
+        // Computed inside the drain: the event of a sign-in that has replaced the token is handled before or after it.
+        let outcome = OutboxState.Outcome(
+          result, rejectedBy: entry.account == nil ? [] : accounts, now: network.backend.clock.now)
+        end(name, work, result, outcome)
+      }
     }
     work.setDisposable(
       quiet.response(to: content, accept: entry.call.accept).subscribe(
@@ -275,13 +280,13 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
         onError: { finish(.failure(NetworkError.wrapping($0))) }))
   }
 
-  /// Returns whether the entry belongs to a user whose token would not be sent with it.
-  private func isForeign(_ entry: OutboxEntry) -> Bool {
-    guard let request = try? network.builder.request(for: entry.call.content) else { return false }
-    let covering = accounts.filter { $0.covers(request) }
-    // For example after a change of the base URL, it would be sent without its user.
-    if covering.isEmpty { return entry.account != nil }
-    return covering.contains { $0.isOther(than: entry.account) }
+  /// Returns whether the entry has a user, and no interceptor would add the user's token, such as after a change of the base
+  /// URL. An interceptor that would add another user's token refuses.
+  private func isUncovered(_ entry: OutboxEntry) -> Bool {
+    guard entry.account != nil, let request = try? network.builder.request(for: entry.call.content) else {
+      return false
+    }
+    return !accounts.contains { $0.covers(request) }
   }
 
   private func end(
@@ -298,17 +303,14 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
 
   /// Delivers a result. The entry remains until then, so that a result is lost only together with the subscribers.
   private func deliver(_ name: OutboxName) {
-    guard let (entry, file) = entries[name], let result = outcomes.removeValue(forKey: name) else { return }
-    let reported = result.mapError { network.reading.report($0) }
-    let outcome = (entry: Outbox.Entry(entry, .sending), result: reported)
-    guard let delivery = network.backend.delivery else {
-      results.onNext(outcome)
-      return drain.run { [self] in handle(.reported(file.name)) }
+    guard let entry = entries[name]?.entry, let result = outcomes.removeValue(forKey: name) else { return }
+    // The attempt has reported its error only to the quiet network.
+    let reported = result.mapError { network.reading.report($0.unreported) }
+    let deliver: @Sendable () -> Void = { [self] in
+      results.onNext((entry: Outbox.Entry(entry, .sending), result: reported))
+      drain.run { [self] in handle(.reported(name)) }
     }
-    _ = delivery.schedule { [self] in
-      results.onNext(outcome)
-      drain.run { [self] in handle(.reported(file.name)) }
-    }
+    if let delivery = network.backend.delivery { _ = delivery.schedule(deliver) } else { deliver() }
   }
 
   /// Whether other processes or the system may change the directory without a signal.
@@ -318,25 +320,20 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   private func keepTime() {
     // Neither a device that is unlocked nor a process that ends sends a signal.
     lookAt = looksAgain ? lookAt ?? clock.uptime + .seconds(60) : nil
-    let deadline = [state.deadline, lookAt].compactMap(\.self).min()
-    guard deadline != timer?.deadline else { return }
-    timer.take()?.item.dispose()
-    guard isStarted, let deadline else { return }
-    let item = SingleAssignmentDisposable()
-    timer = (deadline, item)
-    item.setDisposable(
-      clock.scheduleRelative(max(.zero, deadline - clock.uptime)) { [weak self] in
-        self?.drain.run { [weak self] in
-          guard let self, timer?.item === item else { return }
-          timer = nil
-          if let time = lookAt, time <= clock.uptime {
-            lookAt = nil
-            look()
-          } else {
-            handle(.wake)
-          }
-        }
-      })
+    let next = isStarted ? [state.deadline, lookAt].compactMap(\.self).min() : nil
+    guard next != deadline else { return }
+    deadline = next
+    timer.disposable = Disposables.create()
+    guard let next else { return }
+    timer.disposable = clock.scheduleRelative(max(.zero, next - clock.uptime)) { [weak self] in
+      self?.drain.run { [weak self] in
+        guard let self, deadline == next else { return }
+        deadline = nil
+        guard let time = lookAt, time <= clock.uptime else { return handle(.wake) }
+        lookAt = nil
+        look()
+      }
+    }
   }
 
   // MARK: Watchers
@@ -344,30 +341,22 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   /// The entries, now and after each change, on the thread of the change.
   var pending: Observable<[Outbox.Entry]> {
     Observable.create { [self] observer in
-      let watcher = Watcher(observer)
+      let subscription = SingleAssignmentDisposable()
       drain.run { [self] in
-        watchers.append(watcher)
         observer.onNext(snapshot)
+        subscription.setDisposable(shown.subscribe(observer))
       }
-      return Disposables.create { [self] in
-        drain.run { [self] in watchers.removeAll { $0 === watcher } }
-      }
+      return subscription
     }
-  }
-
-  private final class Watcher: Sendable {
-    let observer: AnyObserver<[Outbox.Entry]>
-    init(_ observer: AnyObserver<[Outbox.Entry]>) { self.observer = observer }
   }
 
   /// Shows the entries when all events that have arrived are handled.
   private func show() {
-    guard !isShowing, !watchers.isEmpty else { return }
+    guard !isShowing, shown.hasObservers else { return }
     isShowing = true
     drain.run { [self] in
       isShowing = false
-      let snapshot = snapshot
-      for watcher in watchers { watcher.observer.onNext(snapshot) }
+      shown.onNext(snapshot)
     }
   }
 

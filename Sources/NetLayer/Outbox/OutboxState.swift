@@ -22,6 +22,8 @@ struct OutboxState {
     fileprivate var losses = 0
     fileprivate var notBefore: Duration?
     fileprivate var waitsForNetwork = false
+    /// Whether it belongs to no user, and would carry the token of the one who is signed in.
+    fileprivate var waitsForSignOut = false
 
     init(_ name: OutboxName, account: String? = nil, key: String? = nil, hold: Hold? = nil) {
       (self.name, self.account, self.key, self.hold) = (name, account, key, hold)
@@ -46,6 +48,8 @@ struct OutboxState {
     case failed(NetworkError, after: Duration? = nil)
     case unreachable(NetworkError)
     case unauthenticated
+    /// The server has rejected the current token after a refresh.
+    case refused
     /// Nothing was sent, because another user is signed in.
     case otherAccount
   }
@@ -138,6 +142,7 @@ struct OutboxState {
     case .account(let account):
       changes += 1
       absent[account] = nil
+      for name in order where items[name]?.waitsForSignOut == true { items[name]?.waitsForSignOut = false }
     case .retry(let name):
       guard flights[name] == nil,
         let item = items[name], item.hold != .newerVersion, item.hold != .unreadable
@@ -203,8 +208,12 @@ struct OutboxState {
       (endless.attempts, endless.shouldRetry) = (.max, { _ in true })
       item.notBefore = now + (endless.delay(after: error, attempt: item.losses) ?? retry.maxDelay)
       item.waitsForNetwork = true
+    // A refresh is not a sign-in.
+    case .refused: absent[item.account] = .signIn
     // A sign-in since then has not met this token.
     case .unauthenticated where former == changes: absent[item.account] = .signIn
+    // Others without a user may go to servers that need none.
+    case .otherAccount where former == changes && item.account == nil: item.waitsForSignOut = true
     case .otherAccount where former == changes: absent[item.account] = .account
     case .unauthenticated, .otherAccount: break
     }
@@ -276,26 +285,21 @@ struct OutboxState {
     guard isOnline, limit > 0 else { return [] }
     var found: [OutboxName] = []
     var closed = busy
+    var isBlocked = false
     for name in order {
       guard let item = items[name] else { continue }
-      if item.hold == .unreadable { return found + keyless(after: name, atMost: limit - found.count) }
-      if let lane = item.lane, !closed.insert(lane).inserted { continue }
+      if item.hold == .unreadable { isBlocked = true }
+      if let lane = item.lane, isBlocked || !closed.insert(lane).inserted { continue }
       if isReady(item) { found.append(name) }
       if found.count == limit { break }
     }
     return found
   }
 
-  private func keyless(after name: OutboxName, atMost limit: Int) -> [OutboxName] {
-    guard limit > 0 else { return [] }
-    return Array(
-      order.lazy.filter { $0 > name && items[$0]?.key == nil }
-        .filter { items[$0].map(isReady) ?? false }.prefix(limit))
-  }
-
   private func isReady(_ item: Item) -> Bool {
     item.hold == nil
       && item.notBefore == nil
+      && !item.waitsForSignOut
       && flights[item.name] == nil
       && absent[item.account] == nil
   }
@@ -323,6 +327,7 @@ struct OutboxState {
       switch absent[item.account] {
       case .signIn: return (name, .signIn)
       case .account: return (name, .account)
+      case nil where item.waitsForSignOut: return (name, .account)
       case nil: break
       }
       if !isOnline { return (name, .network) }

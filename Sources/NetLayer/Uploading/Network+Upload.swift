@@ -13,6 +13,7 @@ extension Network {
   ///
   /// A note next to the file, `NAME-xxxxxxxx.upload`, contains the URL of the upload. There is one for each method and
   /// URL of an endpoint, without the query, and for each user (``Token/account``). It is removed when the upload ends.
+  /// A token without an account is reported to the backend's `onError`: after a refresh, a later run starts over.
   ///
   /// The result is the response to the last bytes. If it is lost, the result is the response to a `HEAD`, which has no
   /// body: use an endpoint whose result is a ``/HTTPTransport/Response`` or `Void`. Progress may step back, when the
@@ -51,9 +52,8 @@ extension Network {
           do throws(NetworkError) {
             let notes = try UploadNoteFile(place)
             let note = try stored(notes)
-            let receiver = receiver(calls, source.version.size, subscription, next, isDelivered) {
-              try endpoint.read($0)
-            }
+            let receiver = UploadRun<E>.Receiver(
+              endpoint: endpoint, subscription: subscription, next: next, isDelivered: isDelivered)
             let run = UploadRun(self, method, calls, source, notes, retry, receiver)
             // Before the start, because the subscriber may dispose the upload in its first event.
             subscription.own(run)
@@ -101,7 +101,7 @@ extension Network {
       let calls = try UploadCalls(endpoint, file: file, size: 0, by: method, on: self)
       return user(of: calls.request).asObservable().flatMap { [self] user -> Observable<Never> in
         let place = UploadNoteFile.url(for: file, in: directory, key: key(of: calls.request, user))
-        UploadRegistry.shared[place.path]?.cancel()
+        UploadRegistry.shared[place.path]?()
         // A subscriber may dispose the call on another thread while its response arrives.
         let notes = Locked(try UploadNoteFile(place))
         guard let note = try notes.withLock({ try stored($0) }) else {
@@ -138,8 +138,15 @@ extension Network {
   /// Emits the users that the interceptors know, when they have read their stores.
   private func user(of request: Request) -> Single<String> {
     let owners = backend.interceptors.compactMap { $0 as? AuthenticationInterceptor }.filter { $0.covers(request) }
-    return Observable.zip(owners.map { $0.owner.take(1) }).ifEmpty(default: []).take(1).map { [self] _ in
-      backend.interceptors[...].account(of: request) ?? ""
+    return Observable.zip(owners.map { $0.owner.take(1) }).ifEmpty(default: []).take(1).map { [self] tokens in
+      if Swift.zip(owners, tokens).contains(where: { $1 != nil && $0.identity.account == nil }) {
+        _ = reading.report(
+          reading.error(
+            .file,
+            "the note of an upload to \(request.url.hostAndPort) is not found after a token refresh, because the user is "
+              + "unknown; sign in with a Token that has an account"))
+      }
+      return Request.Credentials.joined(backend.interceptors.compactMap { $0.user(of: request) }) ?? ""
     }
     .asSingle()
   }
@@ -147,28 +154,5 @@ extension Network {
   /// The text that distinguishes the uploads of a file.
   private func key(of request: Request, _ user: String) -> String {
     "\(request.method) \(request.url.absoluteString.prefix { $0 != "?" && $0 != "#" })\n\(user)"
-  }
-
-  /// Returns the receiver that emits to `observer`.
-  private func receiver<Output: Sendable>(
-    _ calls: UploadCalls, _ size: Int64, _ subscription: Subscription,
-    _ next: @escaping @Sendable (TransferEvent<Output>) throws -> Void, _ isDelivered: Flag,
-    _ read: @escaping @Sendable (Response) throws -> Output
-  ) -> UploadRun.Receiver {
-    UploadRun.Receiver(
-      show: { sent in
-        subscription.deliverIfActive(.progress(TransferProgress(sent: sent, toSend: size)), to: next)
-      },
-      deliver: { [self] response in
-        var response = response
-        response.context[ResponseContext.self] = reading
-        if !calls.invalidated.isEmpty { invalidate(calls.invalidated) }
-        subscription.deliverIfActive(.result(try read(try response.validated())), to: next)
-        return isDelivered.isRaised
-      },
-      end: { [self] error in
-        if error?.kind == .unknownOutcome, !calls.invalidated.isEmpty { invalidate(calls.invalidated) }
-        subscription.finish(error)
-      })
   }
 }

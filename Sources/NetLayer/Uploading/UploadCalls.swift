@@ -3,7 +3,8 @@ import PortableFoundation
 /// The requests of an upload.
 struct UploadCalls: Sendable {
   private let method: UploadProtocol
-  private let creation: CallContent
+  /// Creates the upload with an empty body. Common parameters of the backend then go into the query.
+  let create: CallContent
   /// The origin that may receive the fields of the endpoint and the backend.
   private let origin: Origin
   /// The request that creates the upload, before interceptors change it.
@@ -32,13 +33,10 @@ struct UploadCalls: Sendable {
     for interceptor in network.interceptors { interceptor.prepare(&request) }
     // All requests of the upload belong to the user who has begun it.
     call.context[CallOwners.self] = request.context[CallOwners.self]
-    (self.method, creation) = (method, call)
+    (self.method, create) = (method, call)
     self.request = request
     origin = Origin(request.url)
   }
-
-  /// Creates the upload with an empty body. Common parameters of the backend then go into the query.
-  var create: CallContent { creation }
 
   /// Asks for the offset.
   func ask(_ upload: URL) -> CallContent { call(.head, upload, method.plain) }
@@ -54,17 +52,17 @@ struct UploadCalls: Sendable {
     call.task =
       body.map { .stream($0, contentType: method.contentType) } ?? .data(Data(), contentType: method.contentType)
     // The time that an upload takes depends on its size.
-    call.limits = CallContent.Limits(idle: creation.limits.map(\.idle) ?? timeouts.idle, total: nil)
+    call.limits = CallContent.Limits(idle: create.limits.map(\.idle) ?? timeouts.idle, total: nil)
     call.timeout = nil
     return call
   }
 
   private func call(_ verb: HTTPMethod, _ upload: URL, _ fields: HTTPHeaders) -> CallContent {
     var call = CallContent(verb, upload)
-    (call.timeout, call.limits, call.priority) = (creation.timeout, creation.limits, creation.priority)
-    (call.httpVersion, call.context) = (creation.httpVersion, creation.context)
+    (call.timeout, call.limits, call.priority) = (create.timeout, create.limits, create.priority)
+    (call.httpVersion, call.context) = (create.httpVersion, create.context)
     if Origin(upload) == origin {
-      let own = creation.headers.filter { !Self.isForCreation($0.name) }
+      let own = create.headers.filter { !Self.isForCreation($0.name) }
       call.headers = HTTPHeaders(own).merging(fields)
     } else {
       // The fields of the endpoint and the backend may be credentials, which must not be sent to another origin.
@@ -77,7 +75,9 @@ struct UploadCalls: Sendable {
 
   private static func isForCreation(_ name: String) -> Bool {
     let name = name.lowercased()
-    return name.hasPrefix("upload-") || ["content-type", "content-disposition", "content-language"].contains(name)
+    // The key and the conditions are those of the creation, too: a server would replay its response, or reject the rest.
+    return name.hasPrefix("upload-") || name.hasPrefix("if-")
+      || ["content-type", "content-disposition", "content-language", "idempotency-key"].contains(name)
   }
 
   /// Keeps a cache or a shared request from responding to the call.

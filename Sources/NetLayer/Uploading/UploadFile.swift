@@ -1,7 +1,7 @@
 import PortableFoundation
 
 /// The version of a file: its size, its time of change, and digests of its start and end.
-struct FileVersion: Sendable, Equatable {
+struct FileVersion: Sendable, Equatable, Codable {
   var size: Int64
   /// The time of the last change in nanoseconds since 1970.
   var changed: Int64
@@ -65,17 +65,7 @@ final class UploadFile: Sendable {
 
   private static func bytes(of file: Int32, from offset: Int64, count: Int) -> Data? {
     var bytes = Data(count: count)
-    let isFull = bytes.withUnsafeMutableBytes { buffer in
-      var done = 0
-      while done < count {
-        let got = pread(file, buffer.baseAddress.map { $0 + done }, count - done, off_t(offset) + off_t(done))
-        if got < 0, errno == EINTR { continue }
-        guard got > 0 else { return false }
-        done += got
-      }
-      return true
-    }
-    return isFull ? bytes : nil
+    return bytes.withUnsafeMutableBytes { DurableDirectory.fill($0, from: file, at: offset) } ? bytes : nil
   }
 
   private static func unreadable(_ url: URL) -> NetworkError {

@@ -15,15 +15,14 @@ final class UploadNoteFile {
   let path: String
   private let directory: DurableDirectory
   private let name: String
-  /// The open and locked file; -1 if `written` has the lock, or none.
+  /// The open and locked file; -1 for none.
   private var lock: Int32 = -1
-  private var written: DurableDirectory.NewFile?
   /// The stored record, whose unknown members remain.
   private var record = DurableRecord()
   private var isSaved = false
   private var isGone = false
 
-  private static let version: UInt32 = 1
+  private static let version = 1
   private static let maxSize = 1 << 16
 
   /// Returns the path of the note about `file`.
@@ -31,13 +30,7 @@ final class UploadNoteFile {
   /// - Parameter key: The text that distinguishes the uploads of a file.
   static func url(for file: URL, in directory: URL?, key: String) -> URL {
     let suffix = "-" + HTTPDigest.sha256(Data(key.utf8)).hex.prefix(8) + ".upload"
-    var stem = file.lastPathComponent
-    if stem.utf8.count + suffix.utf8.count > 255 {
-      // A long name is truncated, and its digest keeps it unique.
-      let digest = "-" + HTTPDigest.sha256(Data(stem.utf8)).hex.prefix(16)
-      while stem.utf8.count + digest.utf8.count + suffix.utf8.count > 255 { stem.removeLast() }
-      stem += digest
-    }
+    let stem = PartialFile.shortened(file.lastPathComponent, to: 255 - suffix.utf8.count)
     return (directory ?? file.deletingLastPathComponent()).appending(path: stem + suffix)
   }
 
@@ -46,49 +39,33 @@ final class UploadNoteFile {
   /// - Throws: `NetworkError` of kind `busy` if another upload has the lock, or `file`.
   init(_ url: URL) throws(NetworkError) {
     (path, name) = (url.path, url.lastPathComponent)
+    let locked: Int32?
     do {
       directory = try DurableDirectory(path: url.deletingLastPathComponent().resolvingSymlinksInPath().path)
+      try? directory.sweep()
+      locked = try openLocked(name, in: directory.descriptor)
     } catch {
       throw Self.failure(url.path, error)
     }
-    repeat {
-      closeLock()
-      lock = openat(directory.descriptor, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-      guard lock >= 0 else { throw Self.failure(path, SystemError.last) }
-      guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-        let error = SystemError.last
-        closeLock()
-        guard error.code == .EWOULDBLOCK else { throw Self.failure(path, error) }
-        throw NetworkError(
-          kind: .busy,
-          reason: "another upload of this file to the same endpoint uses \(path); wait for it, or call cancelUpload")
-      }
-      // Another upload may have replaced or removed the file between the two steps.
-    } while !isStillThere(lock)
+    guard let locked else {
+      throw NetworkError(
+        kind: .busy,
+        reason: "another upload of this file to the same endpoint uses \(path); wait for it, or call cancelUpload")
+    }
+    lock = locked
   }
 
   deinit { letGo() }
-
-  private func isStillThere(_ descriptor: Int32) -> Bool {
-    var (mine, named) = (stat(), stat())
-    return fstat(descriptor, &mine) == 0 && fstatat(directory.descriptor, name, &named, AT_SYMLINK_NOFOLLOW) == 0
-      && mine.st_ino == named.st_ino && mine.st_dev == named.st_dev
-  }
 
   /// Reads the note.
   ///
   /// - Throws: `NetworkError` of kind `file` for a note of a later version, which remains.
   func read() throws(NetworkError) -> Content {
     isSaved = true
-    let count = fileSize(lock) ?? 0
-    if count == 0 {
-      isSaved = false
-      return .none
-    }
-    var bytes = Data(count: min(count, Self.maxSize))
-    guard DurableDirectory.isOwn(lock), count <= Self.maxSize,
-      bytes.withUnsafeMutableBytes({ DurableDirectory.fill($0, from: lock) }), let record = DurableRecord(bytes)
-    else { return .damaged }
+    guard let found = try? directory.read(name, limit: Self.maxSize) else { return .damaged }
+    isSaved = !found.bytes.isEmpty
+    guard isSaved else { return .none }
+    guard found.isOwn, let record = DurableRecord(found.bytes) else { return .damaged }
     guard record.lowestVersion <= Self.version else {
       throw NetworkError(
         kind: .file, reason: "\(path) is the note of a later version of this program; update it, or remove the file")
@@ -100,18 +77,21 @@ final class UploadNoteFile {
 
   /// Replaces the note. It is on disk when this function returns.
   func save(_ note: UploadState.Note) throws(NetworkError) {
-    note.write(to: &record)
-    record.lowestVersion = Self.version
     do {
-      let new = try directory.create(record.bytes)
-      try new.rename(to: name)
-      written = new
-      closeLock()
+      try note.write(to: &record)
+      record.set("version", JSON(integerLiteral: Self.version))
+      try replace(record.bytes)
       isSaved = true
       try directory.sync()
     } catch {
       throw Self.failure(path, error)
     }
+  }
+
+  private func replace(_ bytes: Data) throws {
+    let new = try directory.create(bytes)
+    try new.rename(to: name)
+    closeDescriptor(exchange(&lock, with: new.release()))
   }
 
   /// Removes the note and keeps the lock.
@@ -120,34 +100,24 @@ final class UploadNoteFile {
     record = DurableRecord()
     isSaved = false
     // An empty file holds the lock; without it, a second upload could begin before this one has ended.
-    if let empty = try? directory.create(Data()), (try? empty.rename(to: name)) != nil {
-      written = empty
-      closeLock()
-    } else {
-      directory.remove(name)
-      // The next file of this name belongs to another upload.
-      isGone = true
-    }
+    guard (try? replace(Data())) == nil else { return }
+    directory.remove(name)
+    // The next file of this name belongs to another upload.
+    isGone = true
   }
 
   /// Removes the note and releases the lock.
   func end() {
-    guard lock >= 0 || written != nil else { return }
+    guard lock >= 0 else { return }
     forget()
     letGo()
   }
 
   /// Releases the lock. A note remains, for a later run.
   func letGo() {
-    guard lock >= 0 || written != nil else { return }
+    guard lock >= 0 else { return }
     if !isSaved, !isGone { directory.remove(name) }
-    closeLock()
-    written = nil
-  }
-
-  private func closeLock() {
-    if lock >= 0 { closeDescriptor(lock) }
-    lock = -1
+    closeDescriptor(exchange(&lock, with: -1))
   }
 
   private static func failure(_ path: String, _ error: any Error) -> NetworkError {
@@ -159,23 +129,15 @@ final class UploadNoteFile {
 }
 
 extension UploadState.Note {
-  /// Reads the head of a record; `nil` if a member is missing.
+  /// Reads the head of a record; `nil` if it is not a note that this version could have written.
   init?(_ head: JSON) {
-    guard let url = head["url"].string.flatMap({ URL(string: $0) }), url.host?.isEmpty == false,
-      ["http", "https"].contains(url.scheme?.lowercased() ?? ""), let size = head["size"].integer(Int64.self),
-      size >= 0, let changed = head["changed"].integer(Int64.self), let start = head["start"].string,
-      let end = head["end"].string, let isEnding = head["isEnding"].bool
+    guard let note = try? JSONDecoder().decode(Self.self, from: head.data), note.file.size >= 0,
+      note.url.host?.isEmpty == false, ["http", "https"].contains(note.url.scheme?.lowercased() ?? "")
     else { return nil }
-    self.init(
-      url: url, file: FileVersion(size: size, changed: changed, start: start, end: end), isEnding: isEnding)
+    self = note
   }
 
-  func write(to record: inout DurableRecord) {
-    record.set("url", JSON(stringLiteral: url.absoluteString))
-    record.set("size", JSON(integerLiteral: Int(file.size)))
-    record.set("changed", JSON(integerLiteral: Int(file.changed)))
-    record.set("start", JSON(stringLiteral: file.start))
-    record.set("end", JSON(stringLiteral: file.end))
-    record.set("isEnding", JSON(booleanLiteral: isEnding))
+  func write(to record: inout DurableRecord) throws {
+    for (name, value) in try JSON(parsing: JSONEncoder().encode(self)).members ?? [] { record.set(name, value) }
   }
 }

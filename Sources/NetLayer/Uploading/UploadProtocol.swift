@@ -26,14 +26,14 @@ public struct UploadProtocol: Sendable, Hashable {
 
   // MARK: Requests
 
-  /// The fields of every request.
-  private var common: HTTPHeaders {
+  /// The fields of every request, and all of those that ask for the offset or delete an upload.
+  var plain: HTTPHeaders {
     version.map { ["Upload-Draft-Interop-Version": "\($0)"] } ?? ["Tus-Resumable": "1.0.0"]
   }
 
   /// The fields of the request that creates an upload of a file.
   func creation(of name: String, size: Int64) -> HTTPHeaders {
-    var fields = common
+    var fields = plain
     fields["Upload-Length"] = "\(size)"
     let type = MIMEType.ofFile(named: name)
     if isTus {
@@ -49,7 +49,7 @@ public struct UploadProtocol: Sendable, Hashable {
 
   /// The fields of a request that appends bytes from `offset`, the last ones or not.
   func append(from offset: Int64, isLast: Bool) -> HTTPHeaders {
-    var fields = common
+    var fields = plain
     fields["Upload-Offset"] = "\(offset)"
     if !isTus { fields["Upload-Complete"] = isLast ? "?1" : "?0" }
     return fields
@@ -57,8 +57,6 @@ public struct UploadProtocol: Sendable, Hashable {
 
   /// The media type of the bytes to append.
   var contentType: String { isTus ? "application/offset+octet-stream" : "application/partial-upload" }
-  /// The fields of a request for the offset, and of one that deletes an upload.
-  var plain: HTTPHeaders { common }
 
   /// Returns the field with a file's name: as ASCII, and as UTF-8 if it has other characters (RFC 6266 §4.3).
   private static func disposition(_ name: String) -> String {
@@ -103,7 +101,7 @@ public struct UploadProtocol: Sendable, Hashable {
     for member in text.split(separator: ",", omittingEmptySubsequences: false) where !text.isEmpty {
       let parts = member.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let key = String((parts.first ?? "").withoutBlanks)
-      guard ["max-size", "min-size", "max-append-size", "min-append-size", "max-age"].contains(key) else { continue }
+      guard ["max-size", "max-append-size", "min-append-size"].contains(key) else { continue }
       guard parts.count == 2, let value = count(String(parts[1].withoutBlanks)) else { return [:] }
       limits[key] = value
     }

@@ -2,13 +2,14 @@ import PortableFoundation
 import Streams
 
 /// An upload from a subscription to its end. It carries out the actions of its `UploadState`.
-final class UploadRun: Disposable {
-  /// The receiver of the events. They never overlap.
+final class UploadRun<E: Endpoint>: Disposable {
+  /// The subscription that receives the events. They never overlap.
   struct Receiver: Sendable {
-    let show: @Sendable (Int64) -> Void
-    /// Reads the response, and emits the result. Returns whether the subscriber has received it.
-    let deliver: @Sendable (Response) throws -> Bool
-    let end: @Sendable (NetworkError?) -> Void
+    let endpoint: E
+    let subscription: Subscription
+    let next: @Sendable (TransferEvent<E.Output>) throws -> Void
+    /// Raised when the subscriber has received the result.
+    let isDelivered: Flag
   }
 
   private struct Core {
@@ -42,11 +43,11 @@ final class UploadRun: Disposable {
   private let current = SerialDisposable()
 
   /// The number of bytes that are read at a time.
-  private static let chunkSize: Int64 = 64 << 10
+  private static var chunkSize: Int64 { 64 << 10 }
   /// The longest pause that a server may request.
-  private static let maxPause = Duration.seconds(60)
+  private static var maxPause: Duration { .seconds(60) }
   /// The maximum number of bytes of a request whose body is first copied to a temporary file.
-  private static let maxSpool: Int64 = 16 << 20
+  private static var maxSpool: Int64 { 16 << 20 }
 
   init(
     _ network: Network, _ method: UploadProtocol, _ calls: UploadCalls, _ file: UploadFile,
@@ -69,7 +70,7 @@ final class UploadRun: Disposable {
 
   /// Starts, or continues where the note says.
   func start(_ note: UploadState.Note?) {
-    UploadRegistry.shared.insert(self, path)
+    UploadRegistry.shared.insert(path, ObjectIdentifier(self)) { [weak self] in self?.cancel() }
     post(.start(note), 0)
   }
 
@@ -77,10 +78,10 @@ final class UploadRun: Disposable {
   func dispose() { _ = halt() }
 
   /// Ends the upload with an error of kind `cancelled`, and releases the note.
-  func cancel() {
+  private func cancel() {
     guard halt() else { return }
     let error = network.reading.error(.cancelled, "cancelUpload has ended the upload of \(file.url.path)")
-    drain.run { [self] in receiver.end(error) }
+    drain.run { [self] in receiver.subscription.finish(error) }
   }
 
   private func halt() -> Bool {
@@ -91,7 +92,7 @@ final class UploadRun: Disposable {
     }
     current.dispose()
     // After the note is released: a run in the table has the note.
-    UploadRegistry.shared.remove(self, path)
+    UploadRegistry.shared.remove(path, ObjectIdentifier(self))
     return wasRunning
   }
 
@@ -142,7 +143,7 @@ final class UploadRun: Disposable {
         // Nobody waits for the response: the server deletes old uploads anyway.
         _ = quiet.response(to: calls.delete(url)).asObservable().subscribe(onError: { _ in })
       case .pause(let failures): pause(failures)
-      case .show(let offset): receiver.show(offset)
+      case .show(let offset): show(offset)
       case .finish: finish()
       case .fail(let failure): fail(error(of: failure))
       }
@@ -181,7 +182,12 @@ final class UploadRun: Disposable {
   }
 
   private func show(_ offset: Int64, _ number: Int) {
-    if core.withLock({ $0.number == number }) { receiver.show(offset) }
+    if core.withLock({ $0.number == number }) { show(offset) }
+  }
+
+  private func show(_ offset: Int64) {
+    let progress = TransferProgress(sent: offset, toSend: file.version.size)
+    receiver.subscription.deliverIfActive(.progress(progress), to: receiver.next)
   }
 
   private func append(_ from: Int64, _ count: Int64) {
@@ -219,15 +225,26 @@ final class UploadRun: Disposable {
     }
     guard case .success(let response) = last else { return }
     var (isDelivered, failure) = (true, NetworkError?.none)
-    do { isDelivered = try receiver.deliver(response) } catch { failure = .wrapping(error) }
+    do { isDelivered = try deliver(response) } catch { failure = .wrapping(error) }
     close(forgetting: isDelivered)
-    receiver.end(failure)
+    receiver.subscription.finish(failure)
+  }
+
+  /// Emits the result. Returns whether the subscriber has received it.
+  private func deliver(_ response: Response) throws -> Bool {
+    var response = response
+    response.context[ResponseContext.self] = network.reading
+    if !calls.invalidated.isEmpty { network.invalidate(calls.invalidated) }
+    let result = try receiver.endpoint.read(try response.validated())
+    receiver.subscription.deliverIfActive(.result(result), to: receiver.next)
+    return receiver.isDelivered.isRaised
   }
 
   private func fail(_ error: NetworkError) {
     // Before the subscriber receives the error, because a new subscription uses the note immediately.
     close(forgetting: false)
-    receiver.end(error)
+    if error.kind == .unknownOutcome, !calls.invalidated.isEmpty { network.invalidate(calls.invalidated) }
+    receiver.subscription.finish(error)
   }
 
   private func close(forgetting: Bool) {
@@ -238,7 +255,7 @@ final class UploadRun: Disposable {
       core.notes.letGo()
       core.isOver = true
     }
-    UploadRegistry.shared.remove(self, path)
+    UploadRegistry.shared.remove(path, ObjectIdentifier(self))
   }
 
   // MARK: The queue that reads the file
@@ -304,6 +321,8 @@ final class UploadRun: Disposable {
     case .refusedLocation(let reason): return error(.redirect, "\(place) created an upload that is not used: \(reason)")
     case .offset(let offset):
       return error(.parse, "the server states that it has \(offset) bytes of an upload of \(size) bytes")
+    case .incomplete:
+      return error(.parse, "the server states that the upload is complete, but its last bytes were not sent")
     case .exhausted:
       return error(
         .connection,
@@ -326,21 +345,15 @@ final class UploadRun: Disposable {
 final class UploadRegistry: Sendable {
   static let shared = UploadRegistry()
 
-  private struct Weak { weak var run: UploadRun? }
-
   /// Guards the table; uploads are called outside the lock.
-  private let runs = Locked<[String: Weak]>([:])
+  private let runs = Locked<[String: (run: ObjectIdentifier, cancel: @Sendable () -> Void)]>([:])
 
-  func insert(_ run: UploadRun, _ path: String) {
-    runs.withLock { runs in
-      runs = runs.filter { $0.value.run != nil }
-      runs[path] = Weak(run: run)
-    }
+  func insert(_ path: String, _ run: ObjectIdentifier, _ cancel: @escaping @Sendable () -> Void) {
+    runs.withLock { $0[path] = (run, cancel) }
   }
 
-  func remove(_ run: UploadRun, _ path: String) {
-    runs.withLock { if $0[path]?.run === run { $0[path] = nil } }
-  }
+  func remove(_ path: String, _ run: ObjectIdentifier) { runs.withLock { if $0[path]?.run == run { $0[path] = nil } } }
 
-  subscript(path: String) -> UploadRun? { runs.withLock { $0[path]?.run } }
+  /// The closure that cancels a running upload.
+  subscript(path: String) -> (@Sendable () -> Void)? { runs.withLock { $0[path]?.cancel } }
 }

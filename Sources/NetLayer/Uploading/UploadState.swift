@@ -7,7 +7,7 @@ import PortableFoundation
 /// chunk leaves, so that a missing upload is then an unknown outcome, and never a second upload.
 struct UploadState: Sendable {
   /// The stored part of the state.
-  struct Note: Sendable, Equatable {
+  struct Note: Sendable, Equatable, Codable {
     /// The URL of the upload.
     var url: URL
     /// The version of the file that is uploaded.
@@ -79,7 +79,7 @@ struct UploadState: Sendable {
   enum Failure: Sendable, Equatable {
     /// The response, or the error without a response, is the error.
     case response
-    case notSupported, refusedLocation(String), offset(Int64), exhausted, unknownOutcome
+    case notSupported, refusedLocation(String), offset(Int64), incomplete, exhausted, unknownOutcome
     case tooLarge(limit: Int64), changedFile, note
   }
 
@@ -174,7 +174,7 @@ struct UploadState: Sendable {
   private mutating func asked(_ reply: Reply) -> [Action] {
     if reply.isMissing { return missing() }
     guard reply.isSuccess else { return reply.isTransient ? pause() : end(.fail(.response)) }
-    if reply.isComplete == true { return finish() }
+    if reply.isComplete == true { return completed() }
     if let failure = learn(reply) { return abandon(failure) }
     // A response without an offset comes from something between the client and the server.
     guard let offset = reply.offset else { return pause() }
@@ -185,7 +185,7 @@ struct UploadState: Sendable {
     // A gateway may discard what it has received, too.
     isCut = reply.status == 408 || reply.status >= 500
     // The response of the target, also an error of it (draft, upload append).
-    if reply.isComplete == true { return reply.isSuccess ? finish() : [.forget] + end(.fail(.response)) }
+    if reply.isComplete == true { return reply.isSuccess ? completed() : [.forget] + end(.fail(.response)) }
     if reply.isMissing { return missing() }
     if reply.status == 413 { return shrink(reply) }
     if [409, 460].contains(reply.status) || reply.isTransient { return pause() }
@@ -264,6 +264,11 @@ struct UploadState: Sendable {
     guard failures < attempts else { return end(.fail(.exhausted)) }
     phase = .pausing
     return [.pause(failures: failures)]
+  }
+
+  /// Ends with the response of a server that has the whole upload, which it can't have before the last byte has left.
+  private mutating func completed() -> [Action] {
+    note?.isEnding == true || size == 0 ? finish() : abandon(.incomplete)
   }
 
   private mutating func finish() -> [Action] { end(.finish) }

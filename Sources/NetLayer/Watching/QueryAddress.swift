@@ -49,6 +49,13 @@ extension Network {
   }
 }
 
+extension Interceptor {
+  /// Returns the user whose credentials `request` carries, even before its server has asked for them.
+  func user(of request: Request) -> String? {
+    (self as? ChallengeInterceptor).map { $0.user(of: request) } ?? account(of: request)
+  }
+}
+
 /// The user for whom a request is sent.
 struct Owner: Sendable {
   private var tokens: [(generation: Int, account: String?)] = []
@@ -61,7 +68,7 @@ struct Owner: Sendable {
         if interceptor.covers(request) { tokens.append(interceptor.identity) }
       } else if let cache = interceptor as? CacheInterceptor {
         if let account = cache.account { names.append(account(request) ?? "") }
-      } else if let name = interceptor.account(of: request) {
+      } else if let name = interceptor.user(of: request) {
         names.append(name)
       }
     }

@@ -106,6 +106,21 @@ final class DurableFileTests: XCTestCase {
     XCTAssertEqual(try names(), ["a", "new-ideas.txt"], "a file that was not renamed is removed")
   }
 
+  func test_unfinishedFileOfAKilledProcess_isRemovedByTheNextWrite_andByARemoval() throws {
+    let file = try DurableFile(url)
+    for change in [{ try file.write(Data("a".utf8)) }, file.remove] {
+      try Data("secret".utf8).write(to: folder.appending(path: "new-\(UUID().uuidString)"))
+      try change()
+      XCTAssertFalse(try names().contains(where: DurableDirectory.isUnfinished))
+    }
+    // A file with a second name was not written by this program.
+    let other = folder.appending(path: "new-\(UUID().uuidString)")
+    try Data("own".utf8).write(to: other)
+    try FileManager.default.linkItem(at: other, to: folder.appending(path: "linked"))
+    try file.write(Data("b".utf8))
+    XCTAssertEqual(try names(), ["linked", other.lastPathComponent, "note"].sorted())
+  }
+
   func test_filesAreWritten_whileOthersSweep() throws {
     let failures = Locked<[String]>([])
     DispatchQueue.concurrentPerform(iterations: 4) { [folder] worker in

@@ -14,6 +14,15 @@ final class HARWriterTests: XCTestCase {
     return try XCTUnwrap((log["entries"] as? [[String: Any]])?.first)
   }
 
+  func test_unfinishedFileOfAKilledProcess_isRemovedWhenTheArchiveIsOpened() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "har-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try Data("secret".utf8).write(to: folder.appending(path: "new-\(UUID().uuidString)"))
+    _ = try HARFile(folder.appending(path: "calls.har"), entries: [], limit: 1 << 20)
+    XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), ["calls.har"])
+  }
+
   private func entry(
     _ result: (Request) -> Result<Response, NetworkError>, body: Request.Body = .none
   ) throws -> HAREntry {

@@ -62,6 +62,18 @@ final class OutboxAccountTests: XCTestCase {
     fixture.waits(forResults: ["200 \(body("tea"))"])
   }
 
+  func test_outbox_row_19_401AfterASuccessfulRefresh_waitsForTheSignIn() throws {
+    let (fixture, interceptor) = try fixture(Self.token("a1", of: "a")) { _ in Token(access: "a2") }
+    fixture.server.reject("a1", "a2")
+    try fixture.open(on: fixture.backend([interceptor])).send(AddNote(text: "tea"))
+    fixture.waits(for: ["tea: signIn"])
+    fixture.pass(.seconds(100_000))
+    XCTAssertEqual(fixture.server.seen.map(\.token), ["Bearer a1", "Bearer a2"])
+    XCTAssertEqual(fixture.pending, ["tea: signIn"])
+    interceptor.set(Self.token("a3", of: "a"))
+    fixture.waits(forResults: ["200 \(body("tea"))"])
+  }
+
   func test_outbox_row_21_401OfAnOldToken_afterTheSignIn_isSentAgain() throws {
     let signIn = Box<(@Sendable () -> Void)?>(nil)
     let (fixture, interceptor) = try fixture(Self.token("a1", of: "a")) { _ in
@@ -74,6 +86,16 @@ final class OutboxAccountTests: XCTestCase {
     try fixture.open(on: fixture.backend([interceptor])).send(AddNote(text: "tea"))
     fixture.waits(forResults: ["200 \(body("tea"))"])
     XCTAssertEqual(fixture.server.seen.last?.token, "Bearer a2")
+  }
+
+  func test_outbox_row_21_401OfARefreshedToken_afterTheSignIn_isSentAgain() throws {
+    let (fixture, interceptor) = try fixture(Self.token("a1", of: "a")) { _ in Token(access: "a2") }
+    // The user signs in while the request with the refreshed token is in flight.
+    let swap = Swap(before: 2) { interceptor.set(Self.token("a3", of: "a")) }
+    fixture.server.reject("a1", "a2")
+    try fixture.open(on: fixture.backend([interceptor, swap])).send(AddNote(text: "tea"))
+    fixture.waits(forResults: ["200 \(body("tea"))"])
+    XCTAssertEqual(fixture.server.seen.map(\.token), ["Bearer a1", "Bearer a2", "Bearer a3"])
   }
 
   func test_outbox_row_22_signOutAndAnotherUser_onlyTheOthersEntriesGo() throws {
@@ -118,19 +140,19 @@ final class OutboxAccountTests: XCTestCase {
     XCTAssertEqual(fixture.server.seen.map(\.token), ["Bearer a2"])
   }
 
-  /// Runs a closure before the first request.
+  /// Runs a closure before one of the requests, by default before the first one.
   private final class Swap: Interceptor {
+    private let number: Int
     private let work: @Sendable () -> Void
-    private let isDone = Box(false)
-    init(_ work: @escaping @Sendable () -> Void) { self.work = work }
+    private let count = Box(0)
+    init(before number: Int = 1, _ work: @escaping @Sendable () -> Void) { (self.number, self.work) = (number, work) }
 
     func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
-      if !isDone.update({ done in
-        defer { done = true }
-        return done
-      }) {
-        work()
+      let count = count.update { count in
+        count += 1
+        return count
       }
+      if count == number { work() }
       return next(request)
     }
   }

@@ -11,8 +11,8 @@ final class OutboxScaleTests: XCTestCase {
   private func fill(_ fixture: OutboxFixture, _ count: Int) throws {
     try FileManager.default.createDirectory(at: fixture.folder, withIntermediateDirectories: true)
     let contents = try (0..<100).map { number in
-      OutboxEntry(
-        UUID(), try FrozenCall(AddNote(text: "\(number)"), on: fixture.network), account: nil, key: "\(number)",
+      try OutboxEntry(
+        UUID(), FrozenCall(AddNote(text: "\(number)"), on: fixture.network), account: nil, key: "\(number)",
         createdAt: Date(timeIntervalSince1970: 0), type: "AddNote", value: Data("{\"text\":\"\(number)\"}".utf8)
       ).bytes
     }

@@ -35,6 +35,24 @@ final class OutboxStorageTests: XCTestCase {
     XCTAssertEqual(fixture.files, [])
   }
 
+  func test_outbox_row_25_dropInTheSendingProcess_keepsTheLock() throws {
+    let fixture = try OutboxFixture(self)
+    fixture.server.script(.silent, .status(422))
+    let app = try fixture.open()
+    try app.send(AddNote(text: "1"))
+    fixture.waits { fixture.server.seen.count == 1 }
+    let second = try app.send(AddNote(text: "2"))
+    fixture.waits(for: ["1: sending", "2: parked(status: Optional(422))"])
+    try app.drop(second)
+    fixture.waits(for: ["1: sending"])
+    let other = try fixture.another()
+    let states = Box<[String]>([])
+    _ = other.pending.subscribe(onNext: { states.value = $0.map { "\($0.state)" } })
+    other.start()
+    XCTAssert(holds { states.value == ["otherProcess"] }, "\(states.value)")
+    XCTAssertEqual(fixture.server.seen.count, 2)
+  }
+
   func test_outbox_row_17_order_isExactAcrossProcesses() throws {
     let fixture = try OutboxFixture(self)
     fixture.reachability.set(false)
@@ -79,6 +97,18 @@ final class OutboxStorageTests: XCTestCase {
     fixture.pass(.seconds(60))
     fixture.waits(for: [])
     XCTAssertEqual(fixture.server.seen.count, 2)
+  }
+
+  func test_outbox_row_15_dropOfAnEntryThatAnotherProcessHasParked_removesItsFile() throws {
+    let fixture = try OutboxFixture(self)
+    fixture.server.script(.status(422))
+    let app = try fixture.another()
+    let id = try app.send(AddNote(text: "tea"))
+    try fixture.open()
+    fixture.waits(for: ["tea: parked(status: Optional(422))"])
+    // The other process may still have the lock.
+    fixture.waits { (try? app.drop(id)) != nil }
+    XCTAssertEqual(fixture.files, [])
   }
 
   func test_outbox_row_29_fileStreamOrDownload_isAnErrorOfSend() throws {
@@ -126,7 +156,7 @@ final class OutboxStorageTests: XCTestCase {
     let name = try XCTUnwrap(fixture.files.first)
     fixture.close()
     var record = try XCTUnwrap(DurableRecord(try Data(contentsOf: fixture.file(name))))
-    record.lowestVersion = 2
+    record.set("version", 2)
     record.set("method", nil)
     record.set("steps", ["a", "b"])
     try record.bytes.write(to: fixture.file(name))
@@ -164,6 +194,25 @@ final class OutboxStorageTests: XCTestCase {
     try fixture.outbox?.send(AddNote(text: "3"), after: "k")
     fixture.waits { fixture.server.applied.count == 2 }
     XCTAssertEqual(fixture.problems.all.count, 1, "reported once")
+  }
+
+  func test_outbox_row_32_fileThatAnotherUserMayHaveWritten_orIsHuge_isSetAside() throws {
+    let changes: [(URL) throws -> Void] = [
+      { try FileManager.default.setAttributes([.posixPermissions: 0o622], ofItemAtPath: $0.path) },
+      { try FileHandle(forWritingTo: $0).truncate(atOffset: 2 << 30) },
+    ]
+    for change in changes {
+      let fixture = try OutboxFixture(self)
+      try fixture.open(starts: false).send(AddNote(text: "tea"))
+      let name = try XCTUnwrap(fixture.files.first)
+      fixture.close()
+      try change(fixture.file(name))
+      try fixture.open()
+      fixture.waits { fixture.problems.all.count == 1 }
+      XCTAssertEqual(fixture.files, ["damaged-\(name)"])
+      fixture.waits(for: [])
+      XCTAssertEqual(fixture.server.seen, [])
+    }
   }
 
   func test_outbox_row_33_fileThatCantBeOpenedNow_holdsLaterKeys_andIsNeverSetAside() throws {
@@ -317,6 +366,73 @@ final class OutboxStorageTests: XCTestCase {
     XCTAssertEqual(fixture.server.seen.count, 1)
   }
 
+  func test_outbox_ownKeyOfAnyForm_isOneEntry_sentAsWritten() throws {
+    let id = UUID()
+    for key in ["order-42", "\"order-42\"", "\"", "", id.uuidString, "\"\(id.uuidString.lowercased())\""] {
+      let fixture = try OutboxFixture(self)
+      fixture.reachability.set(false)
+      let outbox = try fixture.open()
+      let call = AddNote(text: "tea").header("Idempotency-Key", key)
+      let first = try outbox.send(call)
+      XCTAssertEqual(try outbox.send(call), first, key)
+      XCTAssertEqual(fixture.files.count, 1, key)
+      if key.contains(id.uuidString.suffix(4)) || key.contains(id.uuidString.lowercased()) {
+        XCTAssertEqual(first, id, key)
+      }
+      XCTAssertNotEqual(try outbox.send(AddNote(text: "milk").header("Idempotency-Key", "order-43")), first)
+      fixture.reachability.set(true)
+      fixture.waits(for: [])
+      XCTAssertEqual(Set(fixture.server.keys.map { $0 ?? "" }), [key, "order-43"])
+    }
+  }
+
+  func test_outbox_lastNumber_isAnErrorOfSend_thatNamesTheFile() throws {
+    let fixture = try OutboxFixture(self)
+    let outbox = try fixture.open(starts: false)
+    let name = OutboxName(.max, UUID()).text
+    try Data().write(to: fixture.file(name))
+    XCTAssertThrowsError(try outbox.send(AddNote(text: "tea"))) { error in
+      XCTAssertEqual((error as? NetworkError)?.kind, .file)
+      XCTAssert("\(error)".contains(name), "\(error)")
+    }
+    XCTAssertEqual(fixture.files, [name])
+    // The sender sets the damaged file aside.
+    outbox.start()
+    fixture.waits { fixture.files == ["damaged-\(name)"] }
+    try outbox.send(AddNote(text: "tea"))
+    fixture.waits(forResults: ["200 \(body("tea"))"])
+  }
+
+  func test_outbox_row_15_dropOfAnEntryThatWasParkedBeforeSendReturned_removesItsFile() throws {
+    let fixture = try OutboxFixture(self)
+    let directory = try OutboxDirectory(fixture.folder)
+    let sender = OutboxSender(
+      directory, fixture.network, OutboxState(concurrency: 4, retry: RetryPolicy(attempts: 20)),
+      { [problems = fixture.problems] in problems.add($0.reason) })
+    func write(_ number: UInt64) throws -> (OutboxEntry, OutboxDirectory.File) {
+      let call = try FrozenCall(AddNote(text: "\(number)"), on: fixture.network)
+      let entry = OutboxEntry(UUID(), call, account: nil, key: nil, createdAt: Date(), type: nil, value: nil)
+      let file = OutboxDirectory.File(name: OutboxName(number, entry.id), hold: nil)
+      try directory.write(entry, as: file.name)
+      return (entry, file)
+    }
+    fixture.server.script(.silent, .status(422))
+    let (_, first) = try write(1)
+    sender.start(fixture.reachability)
+    fixture.waits { fixture.server.seen.count == 1 }
+    // The file is visible before `send` has told the sender, which lists the directory meanwhile.
+    let (entry, file) = try write(2)
+    sender.start(fixture.reachability)
+    fixture.waits { fixture.files == [first.text, "\(file.text)+422"] }
+    sender.add(entry, file, [])
+    try directory.takeLock()
+    sender.change(entry.id) { .drop($0) }
+    fixture.waits { fixture.files == [first.text] }
+    sender.stop()
+    XCTAssertEqual(fixture.server.seen.count, 2)
+    XCTAssertEqual(fixture.problems.all, [])
+  }
+
   func test_outbox_everyDamagedByte_isRecognized() throws {
     let call = FrozenCall(
       method: .post, path: "/notes?q=1", headers: ["Idempotency-Key": "\"x\"", "X": "ü"], accept: "a/b",
@@ -325,9 +441,10 @@ final class OutboxStorageTests: XCTestCase {
     let entry = OutboxEntry(
       id, call, account: "a", key: "k", createdAt: Date(timeIntervalSince1970: 1.5), type: "T",
       value: Data(#"{"a":1}"#.utf8))
-    let bytes = entry.bytes
+    let bytes = try entry.bytes
     let read = try XCTUnwrap(OutboxEntry(bytes, id: id))
-    XCTAssertEqual(read.bytes, bytes)
+    XCTAssertEqual(try read.bytes, bytes)
+    XCTAssertEqual(read.value, entry.value)
     XCTAssertEqual([read.account, read.key, read.type, read.call.accept], ["a", "k", "T", "a/b"])
     XCTAssertEqual(read.call.headers, call.headers)
     XCTAssertEqual(read.call.invalidates, ["notes"])

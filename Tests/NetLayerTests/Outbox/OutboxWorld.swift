@@ -453,7 +453,12 @@ struct OutboxWorld {
       arrive(p, run, name, attempt, user, token)
     case .response(let p, let run, let name, let attempt, let outcome, let isReported):
       guard processes[p].run == run, attempt < 0 || processes[p].inFlight[name] == attempt else { return }
-      end(p, name, outcome, isReported)
+      // A refresh may have changed nothing.
+      if case .unauthenticated = outcome, processes[p].token < validToken, chance(50) {
+        end(p, name, .refused, isReported)
+      } else {
+        end(p, name, outcome, isReported)
+      }
     case .reported(let p, let run, let name):
       guard processes[p].run == run else { return }
       if case .some = directory[name] {
@@ -488,7 +493,7 @@ struct OutboxWorld {
       processes[p].notBefore[name] = now + 5
       processes[p].lost.insert(name)
     case .rejected: (processes[p].failures[name], processes[p].notBefore[name]) = (nil, nil)
-    case .unauthenticated, .otherAccount: break
+    case .unauthenticated, .refused, .otherAccount: break
     }
     handle(p, .end(name, outcome))
   }

@@ -37,21 +37,34 @@ final class UploadFileRowTests: UploadTestCase {
     }
   }
 
+  /// Notes the method of each request that begins.
+  private struct Begun: Interceptor {
+    let notes: Notes
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+      notes.add("\(request.method)")
+      return next(request)
+    }
+  }
+
   func test_upload_row_23_disposedByAnEvent_sendsNothingMore() async throws {
     for method in methods {
       let server = try UploadServer(method)
       for count in [0, 300_000] where method == .draft || count > 0 {
         let bytes = try write(count)
         server.clearLog()
-        let first = try await network(server).upload(resuming: film, to: .post("/files"), by: method, retry: policy)
+        // A request that is cancelled immediately may not reach the server.
+        let begun = Notes()
+        let app = network(server) { $0.interceptors = [Begun(notes: begun)] }
+        let first = try await app.upload(resuming: film, to: .post("/files"), by: method, retry: policy)
           .take(1).asSingle().value
         XCTAssertEqual(first.progress?.sent, 0)
         // The task may continue before `take` has disposed the upload.
         XCTAssertTrue(holds { UploadRegistry.shared[note.path] == nil })
         XCTAssertEqual(notes.count, 1)
-        let next = await upload(server, method)
+        let next = await upload(server, method, on: app)
         XCTAssertNil(next.kind)
         XCTAssertEqual(server.log.map { $0.prefix(5) }, ["POST ", "HEAD ", "PATCH"], "\(server.log)")
+        XCTAssertEqual(begun.all, ["POST", "HEAD", "PATCH"])
         XCTAssertTrue(server.finished.last == bytes)
       }
     }
@@ -298,6 +311,65 @@ final class UploadFileRowTests: UploadTestCase {
     func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> { next(request) }
   }
 
+  func test_upload_row_12_challenge_isNotAnotherUser() async throws {
+    for method in methods {
+      let server = try UploadServer(method)
+      let bytes = try write(300_000)
+      // The network of a process, which knows no challenge.
+      func app() -> Network {
+        let login = ChallengeInterceptor(for: [server.url], user: "ann", password: "p", allowsBasicWithoutTLS: true)
+        return network(server) { $0.interceptors = [login] }
+      }
+      let challenge = UploadServer.Fault.status(401, ["WWW-Authenticate": "Basic realm=\"files\""])
+      server.fail("POST", challenge)
+      let first = await upload(server, method, on: app())
+      XCTAssertNil(first.kind)
+      XCTAssertEqual(server.log, ["POST /files", "POST /files", "PATCH 0+300000"])
+      XCTAssertEqual(notes, [])
+      // The note of a paused upload is found before and after the challenge.
+      let same = app()
+      server.fail("POST", challenge)
+      try await pause(server, method, on: same)
+      let second = await upload(server, method, on: same)
+      XCTAssertNil(second.kind)
+      try await pause(server, method, on: same)
+      let third = await upload(server, method, on: app())
+      XCTAssertNil(third.kind)
+      XCTAssertEqual(server.log, ["HEAD /uploads/3", "PATCH 100000+200000"])
+      XCTAssertEqual(server.finished, [bytes, bytes, bytes])
+      XCTAssertEqual(notes, [])
+    }
+  }
+
+  func test_upload_row_28_tokenWithoutAccount_isReported() async throws {
+    for (token, count) in [(Token(access: "a"), 1), (Token(access: "a", account: "ann"), 0), (nil, 0)] {
+      let server = try UploadServer(.tus)
+      try write(1000)
+      let login = AuthenticationInterceptor(for: [server.url], store: MemoryTokenStore(token)) { _ -> Single<Token> in
+        .never()
+      }
+      let errors = Notes()
+      let app = network(server) {
+        $0.interceptors = [login]
+        $0.onError = { errors.add("\($0.kind): \($0.reason)") }
+      }
+      let result = await upload(server, .tus, on: app)
+      XCTAssertNil(result.kind)
+      XCTAssertEqual(errors.all.count, count, "\(errors.all)")
+      for text in errors.all { XCTAssert(text.contains("sign in with a Token that has an account"), text) }
+    }
+  }
+
+  func test_upload_unfinishedNote_isRemovedByTheNextUpload() async throws {
+    let server = try UploadServer(.tus)
+    let bytes = try write(1000)
+    // A process was killed while it wrote a note.
+    let unfinished = folder.appending(path: "new-\(UUID().uuidString)")
+    try Data("note".utf8).write(to: unfinished)
+    await assertUploads(bytes, server, .tus)
+    XCTAssertFalse(FileManager.default.fileExists(atPath: unfinished.path))
+  }
+
   func test_upload_row_28_userWhoSignsInBeforeARequest_doesNotSendIt() async throws {
     for method in [HTTPMethod.patch, .delete] {
       try removeNotes()
@@ -325,6 +397,21 @@ final class UploadFileRowTests: UploadTestCase {
       }
       XCTAssertEqual(notes.count, 1)
     }
+  }
+
+  func test_upload_row_28_otherUserOfAnInterceptor_sendsNothingOfTheUpload() async throws {
+    struct Names: Interceptor {
+      let user: Box<String>
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> { next(request) }
+      func account(of request: Request) -> String? { user.value }
+    }
+    let (server, user) = (try UploadServer(.tus), Box("ann"))
+    try write(300_000)
+    server.fail("PATCH", .cut(100))
+    server.fail("HEAD", .before { user.value = "bob" })
+    let result = await upload(server, .tus, on: network(server) { $0.interceptors = [Names(user: user)] })
+    XCTAssertEqual(result.kind, .authentication)
+    XCTAssertEqual(server.log, ["POST /files", "PATCH 0+100", "HEAD /uploads/1"])
   }
 
   func test_upload_row_28_userWhoSignsInDuringTheUpload_sendsNothingOfIt() async throws {

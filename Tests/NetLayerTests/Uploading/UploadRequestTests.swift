@@ -155,7 +155,8 @@ final class UploadRequestTests: UploadTestCase {
   func test_upload_limits_areReadStrictly() {
     for (text, size) in [
       ("max-size=5", 5), ("new, max-size=5;a=b, max-age=7", 5), ("max-size=5.0", nil), ("max-size=?1", nil),
-      ("max-size", nil), ("max-size=-1", nil), ("max-size=5, max-age=x", nil), ("Max-Size=5", nil), ("", nil),
+      ("max-size", nil), ("max-size=-1", nil), ("max-size=5, max-append-size=x", nil), ("max-size=5, max-age=x", 5),
+      ("Max-Size=5", nil), ("", nil),
       ("max-size=9999999999999999", nil), ("max-size=1, max-size=2", 2), (",,max-size=3", 3),
     ] as [(String, Int64?)] {
       XCTAssertEqual(UploadProtocol.limits(text)["max-size"], size, text)

@@ -64,6 +64,22 @@ final class UploadServerRowTests: UploadTestCase {
     }
   }
 
+  func test_upload_row_29_keyAndConditionsOfTheCreation_areNotRepeated() async throws {
+    for method in methods {
+      let server = try UploadServer(method)
+      try write(1000)
+      server.fail("PATCH", .cut(100))
+      let call: Call<Response> = .post("/files").idempotent().header("If-None-Match", "*").header("If-Match", "\"a\"")
+      let result = await upload(server, method, to: call)
+      XCTAssertNil(result.kind)
+      XCTAssertEqual(server.requests.map(\.method), ["POST", "PATCH", "HEAD", "PATCH"])
+      for name in ["Idempotency-Key", "If-None-Match", "If-Match"] {
+        XCTAssertEqual(server.requests[0].header(name), call.headers[name])
+        XCTAssertEqual(server.requests.dropFirst().map { $0.header(name) }, [nil, nil, nil], name)
+      }
+    }
+  }
+
   func test_upload_row_29_locationsThatMayNotBeUsed_areRefused() async throws {
     for method in methods {
       let created = StubTransport([
@@ -289,7 +305,7 @@ final class UploadServerRowTests: UploadTestCase {
       server.fail("HEAD", .status(403))
       _ = await upload(server, method)
       var record = try XCTUnwrap(DurableRecord(try Data(contentsOf: note)))
-      record.lowestVersion = 2
+      record.set("version", 2)
       try record.bytes.write(to: note)
       try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: note.path)
       server.clearLog()

@@ -118,6 +118,33 @@ final class UploadStateTests: XCTestCase {
     XCTAssertEqual(state.handle(offset(2_000_000)), [.fail(.unknownOutcome)])
   }
 
+  func test_upload_row_17_completionBeforeTheLastByte_isAnError() {
+    for size in [1_000_000, 0] as [Int64] {
+      var asked = UploadState(.draft, file: file(size), attempts: 8)
+      _ = asked.handle(.start(UploadState.Note(url: url, file: file(size))))
+      let failure: [Action] = [.terminate(url), .forget, .fail(.incomplete)]
+      // Nothing of an empty file is missing.
+      XCTAssertEqual(asked.handle(offset(100, true)), size == 0 ? [.finish] : failure)
+    }
+    var sent = state(.draft)
+    _ = sent.handle(created)
+    XCTAssertEqual(sent.handle(offset(100, true)), [.terminate(url), .forget, .fail(.incomplete)])
+    var ending = state(.draft)
+    _ = ending.handle(created)
+    _ = ending.handle(.lastChunk)
+    XCTAssertEqual(ending.handle(offset(nil, true)), [.finish])
+    // The target may reject the upload early.
+    var rejected = state(.draft)
+    _ = rejected.handle(created)
+    XCTAssertEqual(rejected.handle(offset(nil, true, status: 403)), [.forget, .fail(.response)])
+  }
+
+  func test_upload_row_19_smallestRequestThatIsTooLarge_isAnError() {
+    var state = state(size: 200_000)
+    _ = state.handle(created)
+    XCTAssertEqual(state.handle(offset(nil, status: 413)), [.fail(.response)])
+  }
+
   func test_upload_minimumOfTheServer_isKept() {
     var state = state(.draft)
     var reply = UploadState.Reply(status: 201, location: url)

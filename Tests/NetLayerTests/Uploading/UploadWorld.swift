@@ -223,7 +223,7 @@ struct UploadWorld {
     case .response where rejects && method == .draft && disk == nil: operation += 1
     case .exhausted, .response, .note, .changedFile: break
     case .offset: if !lies { fail("an impossible offset") }
-    case .notSupported, .refusedLocation, .tooLarge: fail("\(reason)")
+    case .notSupported, .incomplete, .refusedLocation, .tooLarge: fail("\(reason)")
     }
     // A server that lies or rejects need not let the upload end.
     if isCalm, lies || rejects { isDone = true }

@@ -115,6 +115,25 @@ final class QuerySharingTests: XCTestCase {
     XCTAssertEqual(screen.all, ["nil fetching", "[7]"], "the response of the former user is dropped")
   }
 
+  func test_query_row_32_challenge_isNotAnotherUser() {
+    let login = ChallengeInterceptor(
+      for: [URL(string: "http://h")].compactMap(\.self), user: "ada", password: "p", allowsBasicWithoutTLS: true)
+    let app = WatchFixture(interceptors: [login])
+    app.script(
+      "GET /feed", .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"a\""], after: .milliseconds(10)))
+    let screen = app.watch()
+    app.advance(100)
+    XCTAssertEqual(screen.all, ["nil fetching", "[1]"])
+    XCTAssertEqual(app.stub.requests.map { $0.headers["Authorization"] != nil }, [false, true])
+    // A server that rejects the credentials once does not sign the user out.
+    app.script("POST /feed/add", .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"a\""]))
+    app.run(app.network.request(AddPost(number: 2)))
+    app.advance(100)
+    XCTAssertEqual(screen.last, "[1]")
+    screen.leave()
+    app.checkEnd()
+  }
+
   func test_query_row_33_anotherTimeout_isTheSameQuery() {
     let app = WatchFixture()
     let first = app.watch()

@@ -213,10 +213,13 @@ public final class AuthenticationInterceptor: Interceptor {
       return replacement(of: held, request, response, next.clock).flatMap { [self] fresh -> Observable<Response> in
         guard let fresh else { return .just(response) }
         if let refusal = refusal(of: fresh.token, request) { return .error(refusal) }
-        return next(carrying(fresh.token, request)).do(onNext: { [self] again in
-          guard isRejected(again), Origin(again.url) == Origin(request.url) else { return }
+        return next(carrying(fresh.token, request)).map { [self] again in
+          guard isRejected(again), Origin(again.url) == Origin(request.url) else { return again }
           tokens.noteRefusal(of: fresh, at: next.clock.now)
-        })
+          var refusal = again
+          refusal.context[RefusedToken.self] = fresh.token
+          return refusal
+        }
       }
     }
   }
@@ -235,19 +238,18 @@ public final class AuthenticationInterceptor: Interceptor {
   /// Returns whether the server has rejected the token of a request.
   func rejects(_ response: Response) -> Bool { isFor(response.url) && isRejected(response) }
 
-  /// Returns whether another user than `account` is signed in. As long as the store has not been read, nobody knows.
-  func isOther(than account: String?) -> Bool {
-    tokens.known.map { Self.isOther($0.token, than: account) } ?? false
-  }
-
-  /// A request of nobody must not carry a token either.
-  private static func isOther(_ token: Token?, than account: String?) -> Bool {
-    token?.account != account || (token != nil && account == nil)
+  /// Returns whether `response` is the rejection of a new token that is still the current one, so that another refresh is
+  /// useless.
+  func hasRefused(_ response: Response) -> Bool {
+    response.context[RefusedToken.self].map { $0 == tokens.known?.token } ?? false
   }
 
   /// Returns the error of a request that must not carry `token`, because it belongs to another user.
   private func refusal(of token: Token?, _ request: Request) -> NetworkError? {
-    guard let account = request.context[RequiredAccount.self], Self.isOther(token, than: account) else { return nil }
+    // A request of nobody must not carry a token either.
+    guard let account = request.context[RequiredAccount.self],
+      token?.account != account || (token != nil && account == nil)
+    else { return nil }
     var error = NetworkError(
       kind: .authentication, reason: "the request belongs to another user than the one who is signed in",
       request: request)
@@ -283,4 +285,9 @@ enum IsPartOfRefresh: ContextKey {
 /// with this value means that nothing was sent.
 enum RequiredAccount: ContextKey {
   static let defaultValue: String?? = nil
+}
+
+/// The new token that a server has rejected with a response; `nil` for no rejection.
+enum RefusedToken: ContextKey {
+  static let defaultValue: Token? = nil
 }

@@ -51,6 +51,9 @@ public final class ChallengeInterceptor: Interceptor {
     covers(request) && sessions.withLock { $0[Origin(request.url)] != nil } ? user : nil
   }
 
+  /// Returns the user whose credentials `request` carries if its server asks for them; `nil` for another origin.
+  func user(of request: Request) -> String? { covers(request) ? user : nil }
+
   /// Sends `request`, with credentials if the server has asked for them before, and again after a new challenge.
   public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     guard covers(request) else { return next(request) }

@@ -131,15 +131,11 @@ public struct FileTokenStore: TokenStore {
   ///
   /// - Throws: `NetworkError` of kind `file`.
   public func lockForRefresh() throws -> (any Disposable)? {
-    let descriptor = open(file.path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw failure("locked", SystemError.last) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      let error = SystemError.last
-      close(descriptor)
-      guard error.code == .EWOULDBLOCK else { throw failure("locked", error) }
-      return nil
+    do {
+      return try openLocked(file.path + ".lock").map { lock in Disposables.create { closeDescriptor(lock) } }
+    } catch {
+      throw failure("locked", error)
     }
-    return Disposables.create { close(descriptor) }
   }
 
   private struct Refusal: Error, CustomStringConvertible {

@@ -11,7 +11,7 @@ extension DiskStore {
     /// Writes and syncs the file under a temporary name, and returns its size.
     func save() -> (file: Result<DurableDirectory.NewFile, any Error>, size: Int) {
       let bytes = entry.encoded(digest: name.digest)
-      return (Result { try directory.create(bytes) }, bytes.count)
+      return (Result { try directory.create(bytes, isCache: true) }, bytes.count)
     }
   }
 }
