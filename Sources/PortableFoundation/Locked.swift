@@ -53,7 +53,8 @@ import Synchronization
     }
   }
 #else
-  /// The same lock for Swift before 6.2, which rejects correct `sending` closures and crashes on a generic mutex in a structure.
+  /// The same lock for Swift before 6.2, which rejects correct `sending` closures and crashes on a generic mutex in a
+  /// structure.
   @usableFromInline
   package final class Locked<Value>: @unchecked Sendable {  // safe: newer compilers check the values that pass the lock
     // Guards `value`; closures under it must not call code outside this package.

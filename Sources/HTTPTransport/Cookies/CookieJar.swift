@@ -115,8 +115,8 @@ public final class CookieJar: Sendable {
 
   /// Creates a jar with the cookies in `file`, which it creates with mode 0600 at the first change.
   ///
-  /// Changes are written within a quarter of a second; `save()` writes them immediately. The file survives a crash as the old one or
-  /// the complete new one. If several processes use it, the last one that writes wins.
+  /// Changes are written within a quarter of a second; `save()` writes them immediately. The file survives a crash as
+  /// the old one or the complete new one. If several processes use it, the last one that writes wins.
   ///
   /// - Parameters:
   ///   - file: The file, whose directory must exist.

@@ -1,5 +1,6 @@
-/// The bytes of a text with its percent-encoding removed, including repeated encoding such as `%253D`, and the escapes `\/`
-/// and `\u003d` of JSON, with their places in the text. Secrets are thus found in encoded URLs, too, and everything else is copied unchanged.
+/// The bytes of a text with its percent-encoding removed, including repeated encoding such as `%253D`, and the escapes
+/// `\/` and `\u003d` of JSON, with their places in the text. Secrets are thus found in encoded URLs, too, and
+/// everything else is copied unchanged.
 struct DecodedText {
   /// The decoded bytes.
   let bytes: [UInt8]

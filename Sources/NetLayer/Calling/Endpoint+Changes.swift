@@ -8,8 +8,9 @@ extension Endpoint {
   /// unchanged.
   public func query(_ parameters: Parameters) -> Call<Output> { changed { $0.add(query: parameters) } }
 
-  /// Returns the call with a time limit for an attempt, from the start to the last byte (`Timeouts.total`). The backend's
-  /// `Timeouts.idle`, 15 s by default, still ends a call to a silent server: see `longPoll(_:)`. The limit does not apply to streamed bodies and downloads. A limit of zero or less, such as the rest of a deadline that has
+  /// Returns the call with a time limit for an attempt, from the start to the last byte (`Timeouts.total`). The
+  /// backend's `Timeouts.idle`, 15 s by default, still ends a call to a silent server: see `longPoll(_:)`. The limit
+  /// does not apply to streamed bodies and downloads. A limit of zero or less, such as the rest of a deadline that has
   /// passed, is a limit of 1 ms.
   public func timeout(_ limit: Duration) -> Call<Output> { changed { $0.timeout = limit } }
 

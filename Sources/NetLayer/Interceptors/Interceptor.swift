@@ -13,7 +13,8 @@ import Streams
 /// ```
 /// `Backend.interceptors` run in order: the first is the outermost, so it sees a request first and its response last.
 /// The signer and the transport follow the last interceptor, so requests arrive built and without a signature. An
-/// unsuccessful status is not yet an error. Use the interceptors of this package in this order, and omit those that you don't need:
+/// unsuccessful status is not yet an error. Use the interceptors of this package in this order, and omit those that you
+/// don't need:
 ///
 /// 1. ``NetworkLogger``, ``EventMonitor``: observe each call once.
 /// 2. ``CoalescingInterceptor``: shares identical requests.

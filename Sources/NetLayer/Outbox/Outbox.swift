@@ -10,8 +10,8 @@ import Streams
 /// try outbox.send(AddNote(text: "tea"), after: "notes")
 /// ```
 /// An entry is on disk when ``send(_:after:)`` returns. Each attempt sends the same method, path, fields and body with
-/// the same `Idempotency-Key`, by which the server detects a second request. The base URL, the backend's fields, the token and
-/// the signature are those of the attempt.
+/// the same `Idempotency-Key`, by which the server detects a second request. The base URL, the backend's fields, the
+/// token and the signature are those of the attempt.
 ///
 /// | result | effect |
 /// |---|---|
@@ -39,8 +39,8 @@ public final class Outbox: Sendable {
     /// The maximum number of requests in flight.
     public var concurrency: Int
 
-    /// Creates limits. The defaults suffice for weeks without a network, in 50 MB; four requests share a connection fairly with
-    /// the other calls of an app.
+    /// Creates limits. The defaults suffice for weeks without a network, in 50 MB; four requests share a connection
+    /// fairly with the other calls of an app.
     public init(entries: Int = 10_000, bytes: Int = 50 << 20, concurrency: Int = 4) {
       (self.entries, self.bytes, self.concurrency) = (entries, bytes, concurrency)
     }
@@ -94,8 +94,9 @@ public final class Outbox: Sendable {
 
   /// Stores `endpoint` as encoded now. The entry is on disk when this function returns, and sent soon after ``start()``.
   ///
-  /// It waits for two syncs of the disk, usually some milliseconds. Common parameters are stored, too. The time limits, priority and context of the call are not. If the call has an
-  /// `Idempotency-Key` of an entry that still exists, nothing is added.
+  /// It waits for two syncs of the disk, usually some milliseconds. Common parameters are stored, too. The time limits,
+  /// priority and context of the call are not. If the call has an `Idempotency-Key` of an entry that still exists,
+  /// nothing is added.
   ///
   /// - Parameters:
   ///   - endpoint: The write. If it is `Encodable`, ``results(of:)`` returns it with its result.

@@ -70,8 +70,9 @@ public final class WebSocket: Sendable {
   /// The server's close, which shows whether it has responded to `close(_:reason:)`; `nil` while the socket is open, and
   /// after an error.
   ///
-  /// After a loop that ended without an error, its code and reason are the server's. Its code is `abnormal` if no close frame arrived before the connection was lost, or within 5 s. Earlier messages may
-  /// then not have arrived. Callable on any thread.
+  /// After a loop that ended without an error, its code and reason are the server's. Its code is `abnormal` if no close
+  /// frame arrived before the connection was lost, or within 5 s. Earlier messages may then not have arrived. Callable
+  /// on any thread.
   public var serverClose: WebSocketClose? {
     guard case .success(let close)? = link.messages.connection.end else { return nil }
     return close

@@ -270,8 +270,8 @@ public final class AuthenticationInterceptor: Interceptor {
   }
 }
 
-/// The generations of tokens at the start of a call that began with a token, for each interceptor. The generation changes when
-/// another user signs in.
+/// The generations of tokens at the start of a call that began with a token, for each interceptor. The generation
+/// changes when another user signs in.
 enum CallOwners: ContextKey {
   static let defaultValue: [(tokens: ObjectIdentifier, generation: Int)] = []
 }

@@ -71,8 +71,8 @@ final class TokenRefresh: Sendable {
   /// The token in memory; `nil` until the store has been read.
   var known: Held? { state.withLock { $0.isLoaded ? $0.held : nil } }
 
-  /// Whether the store has been read, and the generation of a token that exists or may exist in it; `nil` if no user is signed
-  /// in.
+  /// Whether the store has been read, and the generation of a token that exists or may exist in it; `nil` if no user is
+  /// signed in.
   var owning: (isLoaded: Bool, generation: Int?) {
     state.withLock { ($0.isLoaded, $0.isLoaded && $0.held.token == nil ? nil : $0.held.generation) }
   }

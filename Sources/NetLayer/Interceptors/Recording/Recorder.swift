@@ -119,7 +119,8 @@ public final class Recorder: Interceptor, CallObserver, @unchecked Sendable {
     }
   }
 
-  /// The number of calls that were dropped because of the limits, or not recorded because too many happened within a short time.
+  /// The number of calls that were dropped because of the limits, or not recorded because too many happened within a
+  /// short time.
   public var dropped: Int {
     queue.sync {
       process()
