@@ -15,6 +15,7 @@ extension stat {
 }
 
 public let SO_NOSIGPIPE: Int32 = 0x1022
+public let F_FULLFSYNC: Int32 = 51
 
 // On Darwin, a thread is a pointer.
 public struct _opaque_pthread_t {}
