@@ -159,7 +159,11 @@ final class InspectorTests: XCTestCase {
   func test_manyCallsArriveInBatches() async throws {
     let recorder = Recorder(maxCalls: 2_000)
     let app = try network(.json("{}"), recorder)
-    for _ in 0..<1_200 { try await app.fetch(.get("/a")) }
+    for number in 1...1_200 {
+      try await app.fetch(.get("/a"))
+      // A recorder that is too slow on a busy machine drops calls; reading waits for it.
+      if number.isMultiple(of: 100) { XCTAssertEqual(recorder.entries.count, number) }
+    }
     let events = try Page(Inspector(recorder)).events()
     XCTAssertEqual(try (0..<3).map { _ in try calls(events).count }, [500, 500, 200])
   }
