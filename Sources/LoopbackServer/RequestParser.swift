@@ -72,6 +72,7 @@ struct RequestParser {
         if position < bytes.count, bytes[position] <= 0x20 || bytes[position] >= 0x7f, bytes[position] != 13 {
           return .malformed(status: 400)
         }
+        compact()
         return bytes.count - position > Self.maxHead ? .malformed(status: 431) : .incomplete
       }
       guard var parsed = parseHead(position..<end) else { return .malformed(status: 400) }

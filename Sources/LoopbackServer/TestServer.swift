@@ -137,7 +137,7 @@ final class RequestLog: Sendable {
   /// The maximum number of bytes of all logged bodies. If it is exceeded, the oldest requests are removed.
   private static let maxBodyBytes = 64 << 20
 
-  init(limit: Int) { self.limit = Swift.max(0, limit) }
+  init(limit: Int) { self.limit = Swift.min(Swift.max(0, limit), Int.max / 2) }
 
   func append(_ request: TestServer.Request) {
     requestCount.add(1, ordering: .relaxed)

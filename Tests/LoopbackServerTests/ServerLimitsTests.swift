@@ -34,6 +34,25 @@ final class ServerLimitsTests: XCTestCase {
     }
   }
 
+  func test_emptyLinesWithoutARequest_areNotKept() {
+    var parser = RequestParser()
+    [UInt8(13)].withUnsafeBytes { parser.append($0) }
+    let lines = (0..<64 << 10).map { $0.isMultiple(of: 2) ? UInt8(10) : 13 }
+    for _ in 0..<100 {
+      _ = parser.next(connection: 1)
+      lines.withUnsafeBytes { parser.append($0) }
+    }
+    _ = parser.next(connection: 1)
+    XCTAssertLessThan(parser.bufferedCount, 200_000)
+  }
+
+  func test_logOfAllRequests_hasNoLimit() throws {
+    let server = try TestServer(logLimit: .max) { _ in .text("ok") }
+    let client = try RawClient(port: server.port)
+    client.send("GET / HTTP/1.1\r\n\r\n")
+    XCTAssertTrue(holds { server.requests.count == 1 })
+  }
+
   func test_trailersWithoutEnd_endTheConnection() throws {
     let server = try TestServer { .text($0.text) }
     let client = try RawClient(port: server.port)

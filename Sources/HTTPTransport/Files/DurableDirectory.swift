@@ -3,7 +3,7 @@ import PortableFoundation
 /// An open directory whose files survive a crash of the program and of the system: each is the old one or the complete
 /// new one.
 ///
-/// A new file has the name `new-UUID` until it is complete and on disk. It is locked meanwhile, so that other processes
+/// A new file has the name `.netlayer-new-UUID` until it is complete and on disk. It is locked meanwhile, so that other processes
 /// recognize the files of a process that has ended.
 package final class DurableDirectory: Sendable {
   /// The path with which the directory was opened.
@@ -74,12 +74,19 @@ package final class DurableDirectory: Sendable {
     guard size <= limit else { throw POSIXError(.EFBIG) }
     var bytes = Data(count: size)
     guard bytes.withUnsafeMutableBytes({ Self.fill($0, from: file) }) else { throw SystemError.last }
+    // Without a name, another process has replaced or removed the file meanwhile.
+    if Self.links(of: file) == 0 { return try read(name, limit: limit) }
     return (bytes, Self.isOwn(file))
+  }
+
+  private static func links(of descriptor: Int32) -> Int {
+    var info = stat()
+    return fstat(descriptor, &info) == 0 ? Int(info.st_nlink) : -1
   }
 
   /// Writes `bytes` as the file `name`, which is on disk when this function returns.
   ///
-  /// - Throws: `POSIXError`. The old file remains.
+  /// - Throws: `POSIXError`. The old file remains, or the new one is not certain to survive a power cut.
   package func write(_ bytes: Data, as name: String, mode: mode_t = 0o600) throws {
     try create(bytes, mode: mode).rename(to: name)
     try sync()
@@ -127,7 +134,7 @@ package final class DurableDirectory: Sendable {
     name.hasPrefix(prefix) && UUID(uuidString: String(name.dropFirst(prefix.count))) != nil
   }
 
-  private static let prefix = "new-"
+  private static let prefix = ".netlayer-new-"
 
   /// Returns whether nobody but this user can write to an open regular file, and whether it has one name only.
   package static func isOwn(_ descriptor: Int32) -> Bool {

@@ -53,8 +53,16 @@ final class OutboxDirectory: Sendable {
   /// A limit of memory, far above any limit of `send`.
   private static let maxSize = 1 << 30
 
-  /// Writes a new entry, which is on disk when this function returns.
-  func write(_ entry: OutboxEntry, as name: OutboxName) throws { try directory.write(try entry.bytes, as: name.text) }
+  /// Writes a new entry, which is on disk when this function returns. After an error, there is no file.
+  func write(_ entry: OutboxEntry, as name: OutboxName) throws {
+    do {
+      try directory.write(try entry.bytes, as: name.text)
+    } catch {
+      // It may have its name already. It must not be sent, because the caller does not know of it.
+      directory.remove(name.text)
+      throw error
+    }
+  }
 
   /// Removes an entry. It remains removed after a power cut.
   ///

@@ -169,6 +169,7 @@ struct OutboxState {
       new[item.name] = items[item.name] ?? item
       // Another process may have parked it.
       new[item.name]?.hold = item.hold
+      if item.hold != nil { new[item.name]?.startAfresh() }
       if items[item.name]?.hold == .unreadable { new[item.name] = item }
     }
     for name in flights.keys { new[name] = items[name] }

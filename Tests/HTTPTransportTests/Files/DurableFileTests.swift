@@ -95,7 +95,7 @@ final class DurableFileTests: XCTestCase {
     var new: DurableDirectory.NewFile? = try directory.create(Data("abc".utf8))
     let name = try XCTUnwrap(try names().first)
     XCTAssertTrue(DurableDirectory.isUnfinished(name))
-    try Data().write(to: folder.appending(path: "new-\(UUID().uuidString)"))
+    try Data().write(to: folder.appending(path: ".netlayer-new-\(UUID().uuidString)"))
     try Data().write(to: folder.appending(path: "new-ideas.txt"))
     try DurableDirectory(path: folder.path).sweep()
     XCTAssertEqual(try names(), [name, "new-ideas.txt"].sorted(), "only the file without a writer is gone")
@@ -109,12 +109,12 @@ final class DurableFileTests: XCTestCase {
   func test_unfinishedFileOfAKilledProcess_isRemovedByTheNextWrite_andByARemoval() throws {
     let file = try DurableFile(url)
     for change in [{ try file.write(Data("a".utf8)) }, file.remove] {
-      try Data("secret".utf8).write(to: folder.appending(path: "new-\(UUID().uuidString)"))
+      try Data("secret".utf8).write(to: folder.appending(path: ".netlayer-new-\(UUID().uuidString)"))
       try change()
       XCTAssertFalse(try names().contains(where: DurableDirectory.isUnfinished))
     }
     // A file with a second name was not written by this program.
-    let other = folder.appending(path: "new-\(UUID().uuidString)")
+    let other = folder.appending(path: ".netlayer-new-\(UUID().uuidString)")
     try Data("own".utf8).write(to: other)
     try FileManager.default.linkItem(at: other, to: folder.appending(path: "linked"))
     try file.write(Data("b".utf8))

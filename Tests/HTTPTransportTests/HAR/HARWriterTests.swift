@@ -18,7 +18,7 @@ final class HARWriterTests: XCTestCase {
     let folder = FileManager.default.temporaryDirectory.appending(path: "har-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    try Data("secret".utf8).write(to: folder.appending(path: "new-\(UUID().uuidString)"))
+    try Data("secret".utf8).write(to: folder.appending(path: ".netlayer-new-\(UUID().uuidString)"))
     _ = try HARFile(folder.appending(path: "calls.har"), entries: [], limit: 1 << 20)
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), ["calls.har"])
   }

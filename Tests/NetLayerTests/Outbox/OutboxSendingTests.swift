@@ -26,7 +26,7 @@ final class OutboxSendingTests: XCTestCase {
   func test_outbox_row_02_killedInsideSend_unfinishedFileIsNeverSentAndSwept() throws {
     let fixture = try OutboxFixture(self)
     try fixture.open(starts: false)
-    let name = "new-\(UUID().uuidString)"
+    let name = ".netlayer-new-\(UUID().uuidString)"
     try Data("half".utf8).write(to: fixture.file(name))
     try fixture.outbox?.send(AddNote(text: "tea"))
     fixture.outbox?.start()

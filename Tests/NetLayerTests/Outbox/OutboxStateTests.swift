@@ -26,6 +26,15 @@ final class OutboxStateTests: XCTestCase {
     XCTAssertEqual(state.handle(.reported(names[1]), at: .zero), [.remove(names[1]), .start(names[0])])
   }
 
+  func test_outbox_entryThatAnotherProcessParkedAndRetried_doesNotWaitForItsFormerDelay() {
+    var (state, _) = machine([.init(names[0], key: "k")])
+    _ = state.handle(.end(names[0], .failed(down)), at: .zero)
+    _ = state.handle(.disown, at: .zero)
+    _ = state.handle(.list([.init(names[0], key: "k", hold: .parked(status: 400))], isOwner: false), at: .seconds(1))
+    let later = Duration.seconds(100_000)
+    XCTAssertEqual(state.handle(.list([.init(names[0], key: "k")], isOwner: true), at: later), [.start(names[0])])
+  }
+
   func test_outbox_unreadableEntry_holdsOnlyKeys() {
     let (_, actions) = machine([
       .init(names[0], hold: .unreadable), .init(names[1], key: "k"), .init(names[2]),

@@ -46,6 +46,15 @@ final class UploadFileRowTests: UploadTestCase {
     }
   }
 
+  func test_upload_fileWhoseNameIsThatOfAnUnfinishedFileElsewhere_remains() async throws {
+    let server = try UploadServer(.tus)
+    try write(1000)
+    let recording = folder.appending(path: "new-\(UUID().uuidString)")
+    try FileManager.default.moveItem(at: film, to: recording)
+    try await network(server).fetch(uploading: recording, to: .post("/files"), by: .tus, retry: policy)
+    XCTAssertTrue(FileManager.default.fileExists(atPath: recording.path))
+  }
+
   func test_upload_row_23_disposedByAnEvent_sendsNothingMore() async throws {
     for method in methods {
       let server = try UploadServer(method)
@@ -364,7 +373,7 @@ final class UploadFileRowTests: UploadTestCase {
     let server = try UploadServer(.tus)
     let bytes = try write(1000)
     // A process was killed while it wrote a note.
-    let unfinished = folder.appending(path: "new-\(UUID().uuidString)")
+    let unfinished = folder.appending(path: ".netlayer-new-\(UUID().uuidString)")
     try Data("note".utf8).write(to: unfinished)
     await assertUploads(bytes, server, .tus)
     XCTAssertFalse(FileManager.default.fileExists(atPath: unfinished.path))

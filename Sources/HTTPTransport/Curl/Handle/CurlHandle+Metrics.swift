@@ -52,9 +52,10 @@
         queued: since(transfer.submittedAt, transfer.startedAt ?? now), nameLookup: span(raw.name_lookup),
         connect: span(raw.connect - raw.name_lookup), tls: raw.tls <= 0 ? .zero : span(raw.tls - raw.connect),
         send: raw.posttransfer > 0 ? span(raw.posttransfer - raw.pretransfer) : nil,
+        // libcurl counts an interim response, such as 100, which arrives before the body is sent.
         firstByte: raw.first_byte > 0
           ? since(transfer.submittedAt, attempt.sentAt ?? attempt.startedAt)
-            + span(raw.first_byte - (attempt.sentAt == nil ? 0 : raw.pretransfer)) : nil,
+            + span(max(raw.first_byte, raw.posttransfer) - (attempt.sentAt == nil ? 0 : raw.pretransfer)) : nil,
         total: since(transfer.submittedAt, now), bytesSent: Swift.max(0, raw.sent),
         bytesReceived: Swift.max(0, raw.received), httpVersion: Self.version(raw.http_version),
         remoteAddress: raw.address.flatMap { remoteAddress($0, raw.port) }, isReused: raw.reused,

@@ -174,19 +174,32 @@ public final class AuthenticationInterceptor: Interceptor {
   ) throws -> Observable<Response> {
     // A stored request names its user, which is checked before each sending.
     if let owner = owner(of: request), owner != held.generation, request.context[RequiredAccount.self] == nil {
-      throw NetworkError(
-        kind: .authentication,
-        reason:
-          "the user who began the call has signed out, so it is not sent as another user; if both tokens are of the "
-          + "same user, state Token.account", request: request)
+      throw signedOut(request)
     }
     let now = next.clock.now
     guard let renewal = held.renewal, renewal <= now else { return sent(request, with: held, next) }
     let fresh = replacement(of: held, request, nil, next.clock)
     // A failed refresh is not an error as long as the old token is valid.
     let isGood = held.token?.expiry.map { $0 > now } ?? false
-    return (isGood ? fresh.catchErrorJustReturn(held) : fresh)
-      .flatMap { [self] in sent(request, with: $0 ?? held, next) }
+    let usable =
+      !isGood
+      ? fresh
+      : fresh.catchError { [self] error in
+        tokens.known?.generation == held.generation ? .just(held) : .error(error)
+      }
+    return usable.flatMap { [self] fresh in
+      // Another user has signed in during the refresh.
+      guard let fresh else { throw refusal(of: tokens.known?.token, request) ?? signedOut(request) }
+      return sent(request, with: fresh, next)
+    }
+  }
+
+  private func signedOut(_ request: Request) -> NetworkError {
+    NetworkError(
+      kind: .authentication,
+      reason:
+        "the user who began the call has signed out, so it is not sent as another user; if both tokens are of the "
+        + "same user, state Token.account", request: request)
   }
 
   /// Returns the generation of the token with which the call began; `nil` for none.

@@ -42,6 +42,21 @@ final class ContinuedCallTests: XCTestCase {
     }
   }
 
+  func test_aCallThatWaitsForAnEarlyRefresh_isNotSentAfterASignOut() throws {
+    for token in [nil, bob] {
+      let virtual = VirtualNetwork(.json("ok"))
+      // So close to its expiry that it is refreshed before the call, and valid if that fails.
+      let old = Token(access: "ann-1", expiry: virtual.scheduler.now + 20, account: "ann")
+      let authentication = try interceptor(MemoryTokenStore(old)) { _ -> Single<Token> in .never() }
+      virtual.note("", virtual.network(authentication).response(.post, "/me"))
+      virtual.scheduler.advanceTo(100)
+      authentication.set(token)
+      virtual.scheduler.advanceTo(200)
+      XCTAssertEqual(sent(virtual), [])
+      XCTAssertEqual(virtual.notes.all.map { $0.prefix(14) }, ["authentication"], "\(virtual.notes.all)")
+    }
+  }
+
   func test_aRetryWithANewTokenOfTheSameUser_isSent() throws {
     let virtual = VirtualNetwork(.sequence([.json("busy", status: 503), .json("ok")]))
     let authentication = try interceptor()

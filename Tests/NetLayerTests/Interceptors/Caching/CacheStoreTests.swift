@@ -82,7 +82,7 @@ final class CacheStoreTests: XCTestCase {
   }
 
   func test_directoryOfAnotherProgram_isNotTouched() throws {
-    let names = ["new-\(UUID().uuidString)", "new-chapter1.txt", String(repeating: "a", count: 64), "lock"]
+    let names = [".netlayer-new-\(UUID().uuidString)", "new-chapter1.txt", String(repeating: "a", count: 64), "lock"]
     for contents in [Array(names.prefix(1)), Array(names.dropFirst(2).prefix(1)), names] {
       try FileManager.default.createDirectory(
         at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
@@ -123,7 +123,7 @@ final class CacheStoreTests: XCTestCase {
     var flipped = try Data(contentsOf: file("flipped"))
     flipped[flipped.count - 1] ^= 1
     try flipped.write(to: file("flipped"))
-    try Data("x".utf8).write(to: path("new-\(UUID().uuidString)"))
+    try Data("x".utf8).write(to: path(".netlayer-new-\(UUID().uuidString)"))
     try Data("x".utf8).write(to: path("notes.txt"))
     scheduler.advanceBy(10)
     let again = open()
