@@ -89,9 +89,12 @@
         // Concurrent requests to a new host wait for the first handshake, and share its HTTP/2 connection.
         set(CURLOPT_PIPEWAIT, settings.waitsForMultiplexing ? 1 : 0)
       }
-      if transfer.needsNewConnection || mayBeResentUnasked(transfer) {
+      let isAlone = mayBeResentUnasked(transfer)
+      if transfer.needsNewConnection || isAlone {
         settings.needsReset = true
         set(CURLOPT_FRESH_CONNECT, 1)
+        // Otherwise each of these requests would leave an idle connection, up to the limit of the host.
+        if isAlone { set(CURLOPT_FORBID_REUSE, 1) }
       }
       let bufferSize = transfer.gate != nil ? Self.streamBuffer : expected
       if bufferSize != settings.bufferSize {
