@@ -3,8 +3,8 @@ import PortableFoundation
 /// An open directory whose files survive a crash of the program and of the system: each is the old one or the complete
 /// new one.
 ///
-/// A new file has the name `.netlayer-new-UUID` until it is complete and on disk. It is locked meanwhile, so that other processes
-/// recognize the files of a process that has ended.
+/// A new file has the name `.netlayer-new-UUID` until it is complete and on disk. It is locked meanwhile, so that other
+/// processes recognize the files of a process that has ended.
 package final class DurableDirectory: Sendable {
   /// The path with which the directory was opened.
   package let path: String

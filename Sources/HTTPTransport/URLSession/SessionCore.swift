@@ -185,7 +185,7 @@
       if let reached {
         end(transfer, reached)
       } else if next != Deadline.never {
-        // Where `Int` has 32 bits, a later limit is looked at every two seconds.
+        // Where `Int` has 32 bits, a later limit is checked every two seconds.
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: next - now))) {
           [weak self, weak transfer, watch = transfer.watch] in
           if let self, let transfer, transfer.watch == watch { self.watch(transfer) }

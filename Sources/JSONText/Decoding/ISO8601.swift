@@ -32,7 +32,7 @@ private struct ISO8601Reader {
     guard (1...12).contains(month), (1...Self.days(in: month, of: year)).contains(day), hour < 24, minute < 60 else {
       return nil
     }
-    // Where `Int` has 32 bits, it holds the seconds of only 68 years.
+    // Where `Int` has 32 bits, its seconds span only 68 years.
     let whole = Int64(Self.days(to: year, month, day)) * 86_400 + Int64(hour * 3_600 + minute * 60 + second - offset)
     guard second < 60 || (second == 60 && whole % 86_400 == 0) else { return nil }
     return Double(whole) + fraction

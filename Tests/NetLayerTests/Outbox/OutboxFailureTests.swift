@@ -17,22 +17,15 @@ final class OutboxFailureTests: XCTestCase {
     let directory = try OutboxDirectory(fixture.folder)
     let sender = OutboxSender(
       directory, fixture.network, OutboxState(concurrency: 4, retry: RetryPolicy(attempts: 20)), { _ in })
-    func write(_ number: UInt64) throws -> (OutboxEntry, OutboxDirectory.File) {
-      let call = try FrozenCall(AddNote(text: "\(number)"), on: fixture.network)
-      let entry = OutboxEntry(UUID(), call, account: nil, key: nil, createdAt: Date(), type: nil, value: nil)
-      let file = OutboxDirectory.File(name: OutboxName(number, entry.id), hold: nil)
-      try directory.write(entry, as: file.name)
-      return (entry, file)
-    }
     fixture.server.script(.silent, .status(422))
-    _ = try write(1)
+    _ = try fixture.write(1, to: directory)
     sender.start(fixture.reachability)
     fixture.waits { fixture.server.seen.count == 1 }
-    let (parked, _) = try write(2)
+    let (parked, _) = try fixture.write(2, to: directory)
     let listing = try directory.files()
     sender.start(fixture.reachability)
     fixture.waits { fixture.files.contains { $0.hasSuffix("+422") } }
-    let (entry, file) = try write(3)
+    let (entry, file) = try fixture.write(3, to: directory)
     sender.add(entry, file, listing)
     try directory.takeLock()
     sender.change(parked.id) { .drop($0) }

@@ -198,6 +198,17 @@ final class OutboxFixture {
   }
 
   func file(_ name: String) -> URL { folder.appending(path: name) }
+
+  /// Stores an entry as another process does: `send` of this outbox does not know of it.
+  func write(
+    _ number: UInt64, to directory: OutboxDirectory
+  ) throws -> (entry: OutboxEntry, file: OutboxDirectory.File) {
+    let call = try FrozenCall(AddNote(text: "\(number)"), on: network)
+    let entry = OutboxEntry(UUID(), call, account: nil, key: nil, createdAt: Date(), type: nil, value: nil)
+    let file = OutboxDirectory.File(name: OutboxName(number, entry.id), hold: nil)
+    try directory.write(entry, as: file.name)
+    return (entry, file)
+  }
 }
 
 func body(_ text: String) -> String { "{\"text\":\"\(text)\"}" }

@@ -409,19 +409,12 @@ final class OutboxStorageTests: XCTestCase {
     let sender = OutboxSender(
       directory, fixture.network, OutboxState(concurrency: 4, retry: RetryPolicy(attempts: 20)),
       { [problems = fixture.problems] in problems.add($0.reason) })
-    func write(_ number: UInt64) throws -> (OutboxEntry, OutboxDirectory.File) {
-      let call = try FrozenCall(AddNote(text: "\(number)"), on: fixture.network)
-      let entry = OutboxEntry(UUID(), call, account: nil, key: nil, createdAt: Date(), type: nil, value: nil)
-      let file = OutboxDirectory.File(name: OutboxName(number, entry.id), hold: nil)
-      try directory.write(entry, as: file.name)
-      return (entry, file)
-    }
     fixture.server.script(.silent, .status(422))
-    let (_, first) = try write(1)
+    let (_, first) = try fixture.write(1, to: directory)
     sender.start(fixture.reachability)
     fixture.waits { fixture.server.seen.count == 1 }
     // The file is visible before `send` has told the sender, which lists the directory meanwhile.
-    let (entry, file) = try write(2)
+    let (entry, file) = try fixture.write(2, to: directory)
     sender.start(fixture.reachability)
     fixture.waits { fixture.files == [first.text, "\(file.text)+422"] }
     sender.add(entry, file, [])
