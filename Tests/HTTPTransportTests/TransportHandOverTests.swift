@@ -9,7 +9,7 @@ import XCTest
 
 /// The places at which a thread hands bytes or transfers over to another: two threads meet there again and again, and
 /// nothing may be lost or sleep forever.
-final class HandOverTests: XCTestCase {
+final class TransportHandOverTests: XCTestCase {
   private final class Control: StreamControl {
     let resumes = Atomic<Int>(0)
     var isDisposed: Bool { false }
@@ -104,7 +104,7 @@ final class HandOverTests: XCTestCase {
 }
 
 #if canImport(CLibcurl)
-  extension HandOverTests {
+  extension TransportHandOverTests {
     /// An inbox, its loop, and the transfers that pass through it.
     private final class Post: @unchecked Sendable {  // safe: the two threads of a round use different properties
       let inbox = CurlInbox()

@@ -2,7 +2,7 @@ import Streams
 import StreamsTesting
 import XCTest
 
-final class ResultTests: StreamsTestCase {
+final class ResultBridgeTests: StreamsTestCase {
   func test_results() throws {
     XCTAssertEqual(try Result<Int, TestError>.success(1).asSingle().toBlocking().single(), 1)
     XCTAssertThrowsError(try Result<Int, TestError>.failure(TestError()).asSingle().toBlocking().single())

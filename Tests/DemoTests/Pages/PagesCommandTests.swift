@@ -1,7 +1,7 @@
 import LoopbackServer
 import XCTest
 
-final class PagesTests: XCTestCase {
+final class PagesCommandTests: XCTestCase {
   func test_eachItem_isPrintedAsUnchangedLine() throws {
     let server = try PlayServer()
     let result = try DemoProcess.run("pages", "\(server.url)/feed")

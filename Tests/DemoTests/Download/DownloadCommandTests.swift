@@ -1,7 +1,7 @@
 import LoopbackServer
 import XCTest
 
-final class DownloadTests: XCTestCase {
+final class DownloadCommandTests: XCTestCase {
   private var folder = FileManager.default.temporaryDirectory
 
   override func setUpWithError() throws {
