@@ -35,7 +35,7 @@ public struct RedirectPolicy: Sendable, Hashable {
   let limit: Int
   package let allowsDowngrade: Bool
   var keepsMethod = false
-  let rule: Rule
+  private(set) var rule: Rule
 
   /// The selection of redirects. Custom rules are equal if they are copies of one another.
   enum Rule: Hashable {
@@ -77,6 +77,18 @@ public struct RedirectPolicy: Sendable, Hashable {
 
   /// A policy that follows up to ten redirects to the same scheme, host and port (RFC 6454 §4).
   public static let sameOrigin = RedirectPolicy(limit: 10, allowsDowngrade: false, rule: .sameOrigin)
+
+  /// This policy, restricted to redirects after which a success is one of the request itself: those that keep its method
+  /// and origin, and 303 within the origin, which is the response to the request (RFC 9110 §15.4.4).
+  package var ofWrites: RedirectPolicy {
+    var policy = self
+    policy.rule = .custom(
+      CustomRule { [self] step in
+        guard follows(step), Origin(step.request.url) == Origin(step.target) else { return false }
+        return step.status == 303 || !Self.changesToGet(step.status, step.request.method, keepsMethod: keepsMethod)
+      })
+    return policy
+  }
 
   /// A policy that follows no redirects.
   public static let none = RedirectPolicy(limit: 10, allowsDowngrade: false, rule: .none)

@@ -11,9 +11,25 @@ extension Network {
   /// run of the program. The upload retries by itself, and `retry` counts the attempts since the last progress. After
   /// an error, a new subscription continues where the server has stopped, unless stated below.
   ///
-  /// A note next to the file, `NAME-xxxxxxxx.upload`, contains the URL of the upload. There is one for each method and
-  /// URL of an endpoint, without the query, and for each user (``Token/account``). It is removed when the upload ends.
-  /// A token without an account is reported to the backend's `onError`: after a refresh, a later run starts over.
+  /// A note next to the file, `NAME-x….upload`, contains the URL of the upload, and at the end its result. It is removed
+  /// one second after the subscriber has the result, or when the process exits. A process that is killed before delivers
+  /// the stored result again, without a request.
+  ///
+  /// Only the same call continues an upload. These must be equal:
+  /// - the method, and the URL with its query
+  /// - the header fields of the endpoint and of the backend
+  /// - the user (``Token/account``) and the name of the file
+  ///
+  /// These are not compared:
+  /// - values whose names ``Backend/redaction`` hides, such as tokens and signatures; `key` is compared
+  /// - the times of a signed query, and the backend's common parameters
+  /// - `Idempotency-Key`, `Date`, `User-Agent`, `If-…`, `Accept…`, and identifiers of traces and requests
+  ///
+  /// A time or a random value elsewhere makes each upload start over. A token without an account is reported to the
+  /// backend's `onError`: after a refresh, a later run starts over.
+  ///
+  /// A redirect is followed if it keeps the method and the origin, or if it is a 303 within the origin. Another one is an
+  /// error with its status, because the success of another request says nothing about the upload.
   ///
   /// The result is the response to the last bytes. If it is lost, the result is the response to a `HEAD`, which has no
   /// body: use an endpoint whose result is a ``/HTTPTransport/Response`` or `Void`. Progress may step back, when the
@@ -42,18 +58,26 @@ extension Network {
     resuming file: URL, to endpoint: E, by method: UploadProtocol, retry: RetryPolicy = RetryPolicy(attempts: 8),
     keepingStateIn directory: URL? = nil
   ) -> Observable<TransferEvent<E.Output>> {
+    events(of: file, to: endpoint, by: method, retry: retry, keepingStateIn: directory)
+  }
+
+  /// The events. With a receipt, the note remains until the task that takes the result ends the receipt.
+  func events<E: Endpoint>(
+    of file: URL, to endpoint: E, by method: UploadProtocol, retry: RetryPolicy, keepingStateIn directory: URL?,
+    receipt: UploadReceipt? = nil
+  ) -> Observable<TransferEvent<E.Output>> {
     Observable<TransferEvent<E.Output>>.deferred { [self] in
       let source = try UploadFile(file)
       let calls = try UploadCalls(endpoint, file: file, size: source.version.size, by: method, on: self)
       return user(of: calls.request).asObservable().flatMap { [self] user -> Observable<TransferEvent<E.Output>> in
-        let place = UploadNoteFile.url(for: file, in: directory, key: key(of: calls.request, user))
+        let place = UploadNoteFile.url(for: file, in: directory, identity: calls.identity(of: user))
         let isDelivered = Flag()
         return Observable<TransferEvent<E.Output>>(push: { [self] subscription, next in
           do throws(NetworkError) {
             let notes = try UploadNoteFile(place)
             let note = try stored(notes)
             let receiver = UploadRun<E>.Receiver(
-              endpoint: endpoint, subscription: subscription, next: next, isDelivered: isDelivered)
+              endpoint: endpoint, subscription: subscription, next: next, isDelivered: isDelivered, receipt: receipt)
             let run = UploadRun(self, method, calls, source, notes, retry, receiver)
             // Before the start, because the subscriber may dispose the upload in its first event.
             subscription.own(run)
@@ -82,25 +106,31 @@ extension Network {
     uploading file: URL, to endpoint: E, by method: UploadProtocol, retry: RetryPolicy = RetryPolicy(attempts: 8),
     keepingStateIn directory: URL? = nil, progress: ProgressHandler? = nil
   ) async throws(NetworkError) -> E.Output {
-    try await awaited(
-      upload(resuming: file, to: endpoint, by: method, retry: retry, keepingStateIn: directory)
+    let receipt = UploadReceipt()
+    defer { receipt.end(isTaken: false) }
+    let result = try await awaited(
+      events(of: file, to: endpoint, by: method, retry: retry, keepingStateIn: directory, receipt: receipt)
         .do(onNext: { event in event.progress.map { progress?($0) } })
         .compactMap { $0.result }.asSingle())
+    receipt.end(isTaken: true)
+    return result
   }
 
   /// Deletes an upload that was begun, at the server and here. An upload that is running in this process fails with
   /// `cancelled`.
   ///
-  /// It completes if there is no such upload, and if the server does not support deletion (405, 501). The file may be
-  /// gone. If the server does not respond, it fails and can be repeated. It fails with `busy` while another process
-  /// runs the upload.
+  /// The endpoint must be the same as that of the upload. The file may be gone. It completes if there is no such upload,
+  /// if the server does not support deletion (405, 501), and after every status that another attempt would not change:
+  /// 4xx except 401, 408, 423, 425 and 429. Such a refusal is reported to the backend's `onError`, because the server may
+  /// still have the upload. Otherwise, it fails, keeps the note, and can be repeated. It fails with `busy` while another
+  /// process runs the upload.
   public func cancelUpload(
     of file: URL, to endpoint: some Endpoint, by method: UploadProtocol, keepingStateIn directory: URL? = nil
   ) -> Completable {
     Observable<Never>.deferred { [self] in
       let calls = try UploadCalls(endpoint, file: file, size: 0, by: method, on: self)
       return user(of: calls.request).asObservable().flatMap { [self] user -> Observable<Never> in
-        let place = UploadNoteFile.url(for: file, in: directory, key: key(of: calls.request, user))
+        let place = UploadNoteFile.url(for: file, in: directory, identity: calls.identity(of: user))
         UploadRegistry.shared[place.path]?()
         // A subscriber may dispose the call on another thread while its response arrives.
         let notes = Locked(try UploadNoteFile(place))
@@ -110,9 +140,11 @@ extension Network {
         }
         return response(to: calls.delete(note.url)).asObservable()
           .flatMap { response -> Observable<Never> in
-            guard response.isSuccess || [404, 405, 410, 501].contains(response.status) else {
-              throw response.statusFailure(in: response.reading.envelope.value)
-            }
+            let reply = method.reply(response)
+            let failure = response.statusFailure(in: response.reading.envelope.value)
+            guard response.isSuccess || response.status == 501 || reply.isFinal else { throw failure }
+            // Another attempt would be refused, too. The server may still have the upload.
+            if reply.isFinal, !reply.isMissing, response.status != 405 { _ = self.reading.report(failure) }
             // Before the completion, because the next upload uses the note immediately.
             notes.withLock { $0.end() }
             return .empty()
@@ -149,10 +181,5 @@ extension Network {
       return Request.Credentials.joined(backend.interceptors.compactMap { $0.user(of: request) }) ?? ""
     }
     .asSingle()
-  }
-
-  /// The text that distinguishes the uploads of a file.
-  private func key(of request: Request, _ user: String) -> String {
-    "\(request.method) \(request.url.absoluteString.prefix { $0 != "?" && $0 != "#" })\n\(user)"
   }
 }

@@ -9,6 +9,10 @@ struct UploadCalls: Sendable {
   private let origin: Origin
   /// The request that creates the upload, before interceptors change it.
   let request: Request
+  /// The same, as the caller asks for it: without common parameters and the fields of the protocol.
+  private let asked: Request
+  private let file: URL
+  private let redaction: Redaction
   /// The tags of the data that the upload changes.
   let invalidated: Set<CacheTag>
 
@@ -25,6 +29,10 @@ struct UploadCalls: Sendable {
     }
     invalidated = call.caching.invalidates
     call.task = task
+    call.isFrozen = true
+    asked = try network.builder.request(for: call)
+    (self.file, redaction) = (file, network.backend.redaction)
+    call.isFrozen = false
     for field in method.creation(of: file.lastPathComponent, size: size) where call.headers[field.name] == nil {
       call.headers[field.name] = field.value
     }
@@ -36,6 +44,11 @@ struct UploadCalls: Sendable {
     (self.method, create) = (method, call)
     self.request = request
     origin = Origin(request.url)
+  }
+
+  /// Returns the text that distinguishes this upload from others.
+  func identity(of user: String) -> String {
+    UploadIdentity.text(of: asked, file: file, user: user, hiding: redaction)
   }
 
   /// Asks for the offset.

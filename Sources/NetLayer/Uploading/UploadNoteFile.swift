@@ -27,9 +27,9 @@ final class UploadNoteFile {
 
   /// Returns the path of the note about `file`.
   ///
-  /// - Parameter key: The text that distinguishes the uploads of a file.
-  static func url(for file: URL, in directory: URL?, key: String) -> URL {
-    let suffix = "-" + HTTPDigest.sha256(Data(key.utf8)).hex.prefix(8) + ".upload"
+  /// - Parameter identity: The text of `UploadIdentity`. 128 bits of its digest distinguish notes.
+  static func url(for file: URL, in directory: URL?, identity: String) -> URL {
+    let suffix = "-" + HTTPDigest.sha256(Data(identity.utf8)).hex.prefix(32) + ".upload"
     let stem = PartialFile.shortened(file.lastPathComponent, to: 255 - suffix.utf8.count)
     return (directory ?? file.deletingLastPathComponent()).appending(path: stem + suffix)
   }
@@ -39,6 +39,7 @@ final class UploadNoteFile {
   /// - Throws: `NetworkError` of kind `busy` if another upload has the lock, or `file`.
   init(_ url: URL) throws(NetworkError) {
     (path, name) = (url.path, url.lastPathComponent)
+    UploadRegistry.shared.settle(path)
     let locked: Int32?
     do {
       directory = try DurableDirectory(path: url.deletingLastPathComponent().resolvingSymlinksInPath().path)
@@ -80,7 +81,16 @@ final class UploadNoteFile {
     do {
       try note.write(to: &record)
       record.set("version", JSON(integerLiteral: Self.version))
-      try replace(record.bytes)
+      let bytes = record.bytes
+      // A note that is not read later would be worse than none.
+      guard bytes.count <= Self.maxSize else {
+        throw NetworkError(
+          kind: .file,
+          reason:
+            "the note \(path) would have \(bytes.count) bytes, at most \(Self.maxSize) are read; the server's URL "
+            + "of the upload has \(note.url.absoluteString.utf8.count)")
+      }
+      try replace(bytes)
       isSaved = true
       try directory.sync()
     } catch {
@@ -121,10 +131,11 @@ final class UploadNoteFile {
   }
 
   private static func failure(_ path: String, _ error: any Error) -> NetworkError {
-    NetworkError(
-      kind: .file,
-      reason: "the note \(path) can't be written: \(SystemError.text(of: error)); pass a writable directory as "
-        + "keepingStateIn", underlying: error)
+    (error as? NetworkError)
+      ?? NetworkError(
+        kind: .file,
+        reason: "the note \(path) can't be written: \(SystemError.text(of: error)); pass a writable directory as "
+          + "keepingStateIn", underlying: error)
   }
 }
 

@@ -10,6 +10,8 @@ final class UploadRun<E: Endpoint>: Disposable {
     let next: @Sendable (TransferEvent<E.Output>) throws -> Void
     /// Raised when the subscriber has received the result.
     let isDelivered: Flag
+    /// The task that takes the result; `nil` if the subscriber has taken it when it has received it.
+    let receipt: UploadReceipt?
   }
 
   private struct Core {
@@ -59,6 +61,7 @@ final class UploadRun<E: Endpoint>: Disposable {
     quiet = network.with {
       ($0.onError, $0.mapError) = (nil, nil)
       $0.timeouts.call = nil
+      $0.options.redirects = $0.options.redirects.ofWrites
     }
     (self.method, self.calls, self.file, self.policy, self.receiver) = (method, calls, file, policy, receiver)
     path = notes.path
@@ -71,6 +74,7 @@ final class UploadRun<E: Endpoint>: Disposable {
   /// Starts, or continues where the note says.
   func start(_ note: UploadState.Note?) {
     UploadRegistry.shared.insert(path, ObjectIdentifier(self)) { [weak self] in self?.cancel() }
+    if let stored = note?.response { core.withLock { $0.last = .success(stored.response(to: calls.request)) } }
     post(.start(note), 0)
   }
 
@@ -217,17 +221,32 @@ final class UploadRun<E: Endpoint>: Disposable {
       .subscribe(onNext: { [self] _ in post(.resumed, number) })
   }
 
-  /// Delivers the result before the note is removed: a process that is killed in between delivers it again.
+  /// Stores the result, then delivers it. The note remains for a while: a process that is killed in between delivers it
+  /// again.
   private func finish() {
     let last = core.withLock { core in
       core.isFinishing = !core.isOver
+      if core.isFinishing, case .success(let response) = core.last, var note = core.state.note {
+        note.response = UploadState.Finished(response)
+        // Without it, the next run asks the server.
+        if note.response != nil { try? core.notes.save(note) }
+      }
       return core.isFinishing ? core.last : nil
     }
     guard case .success(let response) = last else { return }
     var (isDelivered, failure) = (true, NetworkError?.none)
     do { isDelivered = try deliver(response) } catch { failure = .wrapping(error) }
-    close(forgetting: isDelivered)
+    if isDelivered, failure == nil, let receipt = receiver.receipt {
+      receipt.hold { [self] isTaken in isTaken ? closeLater() : close(forgetting: false) }
+    } else {
+      isDelivered ? closeLater() : close(forgetting: false)
+    }
     receiver.subscription.finish(failure)
+  }
+
+  /// Removes the note when the app has had the time to record the result.
+  private func closeLater() {
+    UploadRegistry.shared.keep(path, on: network.backend.clock) { [self] in close(forgetting: true) }
   }
 
   /// Emits the result. Returns whether the subscriber has received it.
@@ -302,6 +321,16 @@ final class UploadRun<E: Endpoint>: Disposable {
     }
   }
 
+  /// The same, with the remedy for an upload that its server refuses to continue.
+  private var rejection: NetworkError? {
+    guard var error = lastError else { return nil }
+    let refusal = error.response.map { method.reply($0) }
+    if core.withLock({ $0.state.note != nil }), refusal?.isFinal == true {
+      error.reason += "; call cancelUpload to remove its note and start over"
+    }
+    return error
+  }
+
   private func error(of failure: UploadState.Failure) -> NetworkError {
     let (last, noteFailure) = core.withLock { ($0.last, $0.failure) }
     let (size, place) = (file.version.size, "\(calls.request.method) \(calls.request.url.hostAndPort)")
@@ -312,7 +341,7 @@ final class UploadRun<E: Endpoint>: Disposable {
       return error
     }
     switch failure {
-    case .response: return lastError ?? error(.other, "the upload has ended without a response")
+    case .response: return rejection ?? error(.other, "the upload has ended without a response")
     case .notSupported:
       return error(
         .parse,
@@ -339,21 +368,4 @@ final class UploadRun<E: Endpoint>: Disposable {
     case .note: return noteFailure ?? error(.file, "the note \(path) can't be written")
     }
   }
-}
-
-/// The uploads of this process that are running, by the path of their note.
-final class UploadRegistry: Sendable {
-  static let shared = UploadRegistry()
-
-  /// Guards the table; uploads are called outside the lock.
-  private let runs = Locked<[String: (run: ObjectIdentifier, cancel: @Sendable () -> Void)]>([:])
-
-  func insert(_ path: String, _ run: ObjectIdentifier, _ cancel: @escaping @Sendable () -> Void) {
-    runs.withLock { $0[path] = (run, cancel) }
-  }
-
-  func remove(_ path: String, _ run: ObjectIdentifier) { runs.withLock { if $0[path]?.run == run { $0[path] = nil } } }
-
-  /// The closure that cancels a running upload.
-  subscript(path: String) -> (@Sendable () -> Void)? { runs.withLock { $0[path]?.cancel } }
 }

@@ -14,6 +14,23 @@ struct UploadState: Sendable {
     var file: FileVersion
     /// Whether the last byte may have left.
     var isEnding = false
+    /// The response to the complete upload, until its subscriber has it; `nil` before, and for one that is too large.
+    var response: Finished?
+
+    init(url: URL, file: FileVersion, isEnding: Bool = false) {
+      (self.url, self.file, self.isEnding) = (url, file, isEnding)
+    }
+  }
+
+  /// The response to a complete upload.
+  struct Finished: Sendable, Equatable, Codable {
+    /// The maximum number of bytes of a body that is stored.
+    static let maxBody = 16 << 10
+
+    var url: URL
+    var status: Int
+    var headers: [[String]]
+    var body: Data
   }
 
   /// The facts in a response.
@@ -33,6 +50,8 @@ struct UploadState: Sendable {
 
     var isSuccess: Bool { (200...299).contains(status) }
     var isMissing: Bool { status == 404 || status == 410 }
+    /// Whether another request with the same credentials would fail, too. 401 asks for others.
+    var isFinal: Bool { (400..<500).contains(status) && status != 401 && !isTransient }
     /// Whether a later request may succeed.
     var isTransient: Bool { status >= 500 || [408, 423, 425, 429].contains(status) }
   }
@@ -145,6 +164,8 @@ struct UploadState: Sendable {
       // An upload of the previous version that may be complete is not deleted.
       return (stored.isEnding ? [] : [.terminate(stored.url)]) + [.forget] + create()
     }
+    // The process has ended before its subscriber had the result.
+    if stored.response != nil { return finish() }
     return ask()
   }
 

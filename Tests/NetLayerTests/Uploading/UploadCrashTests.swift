@@ -22,6 +22,7 @@ final class UploadCrashTests: UploadTestCase {
       uploads += 1
       try removeNotes()
       let method = Bool.random(using: &generator) ? UploadProtocol.tus : .draft
+      let isAwaited = Bool.random(using: &generator)
       let habits = UploadServer.Habits(
         discards: Int.random(in: 0..<4, using: &generator) == 0,
         removesComplete: Int.random(in: 0..<3, using: &generator) == 0)
@@ -37,10 +38,12 @@ final class UploadCrashTests: UploadTestCase {
       for round in 1...10 where ending == nil {
         // The last rounds are not killed, so that the upload ends.
         let moment = round > 4 ? nil : Int.random(in: 1...4, using: &generator)
-        ending = try run(server, method, killAfter: moment, UInt32.random(in: 0..<4000, using: &generator))
+        ending = try run(server, method, isAwaited, killAfter: moment, UInt32.random(in: 0..<4000, using: &generator))
         if ending == nil { killed += 1 }
+        if ending == "result", moment == nil { XCTAssertEqual(notes, [], "a process that exits has taken its result") }
       }
-      let context = "seed \(seed), upload \(uploads), \(method.name): \(ending ?? "no end"), \(server.log)"
+      let context =
+        "seed \(seed), upload \(uploads), \(method.name)\(isAwaited ? ", awaited" : ""): \(ending ?? "no end"), \(server.log)"
       let finished = server.finished
       XCTAssertTrue(finished == [bytes] || ending == "unknownOutcome" && finished.isEmpty, context)
       if ending == "unknownOutcome" {
@@ -60,14 +63,14 @@ final class UploadCrashTests: UploadTestCase {
   ///   - count: The number of further requests after which the process is killed; `nil` for none.
   ///   - delay: The time in microseconds after that request.
   private func run(
-    _ server: UploadServer, _ method: UploadProtocol, killAfter count: Int?, _ delay: UInt32
+    _ server: UploadServer, _ method: UploadProtocol, _ isAwaited: Bool, killAfter count: Int?, _ delay: UInt32
   ) throws -> String? {
     let child = Process()
     child.executableURL = URL(filePath: CommandLine.arguments[0])
     child.arguments = ["NetLayerTests.UploadCrashTests/test_child"]
     child.environment = Self.environment.merging([
       "NETLAYER_UPLOAD_CHILD": film.path, "NETLAYER_UPLOAD_URL": server.url.absoluteString,
-      "NETLAYER_UPLOAD_TUS": method == .tus ? "1" : "0",
+      "NETLAYER_UPLOAD_TUS": method == .tus ? "1" : "0", "NETLAYER_UPLOAD_AWAITED": isAwaited ? "1" : "0",
     ]) { $1 }
     let output = Pipe()
     child.standardOutput = output
@@ -97,6 +100,11 @@ final class UploadCrashTests: UploadTestCase {
       try FileHandle.standardOutput.write(contentsOf: Data("ended with \(text)\n".utf8))
     }
     do {
+      if Self.environment["NETLAYER_UPLOAD_AWAITED"] == "1" {
+        let endpoint = Call<Response>.post("/files")
+        try await network.fetch(uploading: URL(filePath: path), to: endpoint, by: method, retry: policy)
+        return try record("result")
+      }
       let events = network.upload(resuming: URL(filePath: path), to: .post("/files"), by: method, retry: policy)
       for try await _ in events.do(onNext: { if $0.result != nil { try record("result") } }).values {}
     } catch {

@@ -1,10 +1,11 @@
 import Foundation
 import HTTPTransport
-import NetLayer
 import Races
 import Streams
 import TestSupport
 import XCTest
+
+@testable import NetLayer
 
 /// A file to upload, in its own folder.
 class UploadTestCase: XCTestCase {
@@ -36,8 +37,12 @@ class UploadTestCase: XCTestCase {
     return bytes
   }
 
+  /// The notes of uploads whose results were not taken.
   var notes: [String] {
-    ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).filter { $0.hasSuffix(".upload") }
+    UploadRegistry.shared.settle()
+    return ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).filter {
+      $0.hasSuffix(".upload")
+    }
   }
   func removeNotes() throws {
     for name in notes { try FileManager.default.removeItem(at: folder.appending(path: name)) }

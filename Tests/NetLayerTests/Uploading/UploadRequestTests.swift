@@ -134,14 +134,14 @@ final class UploadRequestTests: UploadTestCase {
 
   func test_upload_longName_getsANoteOfAtMost255Bytes() throws {
     let long = String(repeating: "长", count: 84) + ".x"
-    let first = UploadNoteFile.url(for: folder.appending(path: long), in: nil, key: "a").lastPathComponent
-    let second = UploadNoteFile.url(for: folder.appending(path: long + "y"), in: nil, key: "a").lastPathComponent
+    let first = UploadNoteFile.url(for: folder.appending(path: long), in: nil, identity: "a").lastPathComponent
+    let second = UploadNoteFile.url(for: folder.appending(path: long + "y"), in: nil, identity: "a").lastPathComponent
     XCTAssertLessThanOrEqual(first.utf8.count, 255)
     XCTAssertNotEqual(first, second)
     XCTAssertTrue(first.hasSuffix(".upload"))
     XCTAssertEqual(
-      UploadNoteFile.url(for: film, in: URL(filePath: "/notes"), key: "a").path,
-      "/notes/film.mp4-ca978112.upload")
+      UploadNoteFile.url(for: film, in: URL(filePath: "/notes"), identity: "a").path,
+      "/notes/film.mp4-ca978112ca1bbdcafac231b39a23dc4d.upload")
   }
 
   func test_upload_draftNamesTheFileInASCIIAndUTF8() {

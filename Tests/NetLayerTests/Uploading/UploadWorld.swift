@@ -198,6 +198,12 @@ struct UploadWorld {
 
   private mutating func finish() throws {
     let key = "\(operation) v\(machineVersion)"
+    // The response may be too large for the note, or the disk full.
+    if chance(60), var note = machine?.note {
+      note.response = UploadState.Finished(url: note.url, status: 204, headers: [], body: Data())
+      disk = note
+    }
+    if chance(10) { throw Killed() }
     if !lies, completions[key] == nil { fail("a result of \(key), which is not complete") }
     results += 1
     note("result")
