@@ -34,7 +34,7 @@ struct UploadState: Sendable {
     var isSuccess: Bool { (200...299).contains(status) }
     var isMissing: Bool { status == 404 || status == 410 }
     /// Whether a later request may succeed.
-    var isTransient: Bool { status >= 500 || [408, 423, 425, 429].contains(status) }
+    var isTransient: Bool { Response.isPassing(status) || status == 423 }
   }
 
   enum Event: Sendable {
