@@ -29,7 +29,7 @@ extension OutboxState.Outcome {
       let status = error.response?.status ?? 0
       // The first request may still run (409), and the others ask to send again (RFC 9110 §15.5.9, RFC 8470 §5.2,
       // RFC 6585 §4).
-      if (400..<500).contains(status), ![408, 409, 425, 429].contains(status) {
+      if status >= 400, status != 409, !Response.isPassing(status) {
         self = .rejected(status: status)
       } else {
         self = .failed(error, after: error.response.flatMap { RetryAfter($0.headers, now: now)?.pause })
@@ -46,7 +46,7 @@ extension OutboxState.Outcome {
       // user.
       let cause = error.underlying as? NetworkError
       let status = cause?.kind == .status ? cause?.response?.status ?? 0 : 0
-      let isPassing = cause?.kind.isTransient == true || status >= 500 || status == 408 || status == 429
+      let isPassing = cause?.kind.isTransient == true || Response.isPassing(status)
       let isUnknown = error.underlying == nil || error.underlying is StreamError
       self = isPassing || isUnknown ? .unreachable(error) : .unauthenticated
     default: self = .failed(error)

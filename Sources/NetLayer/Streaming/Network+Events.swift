@@ -17,9 +17,9 @@ extension Network {
   /// `reconnect`. Each event resets the number of attempts.
   ///
   /// The stream fails if the status is not a success, if the `Content-Type` is not `text/event-stream`, or if an event
-  /// exceeds 1 MB. After the first successful connection, a refused connection and the statuses 429 and 5xx only count
-  /// as failed attempts, because the server may be restarting. Status 204 completes the stream, because the server has
-  /// no more events.
+  /// exceeds 1 MB. After the first successful connection, a refused connection and the temporary statuses (408, 425, 429,
+  /// 5xx except 501 and 505) only count as failed attempts, because the server may be restarting. Status 204 completes
+  /// the stream, because the server has no more events.
   ///
   /// `timeouts.idle` does not apply. `timeouts.total` limits the time until the head of each response, unless
   /// `timeouts.call` is set. Events arrive on the backend's `mapping` scheduler. A slow
@@ -231,7 +231,7 @@ private final class EventSession: Sendable {
       return (state.attempt, state.parser.retry, state.hasOpened)
     }
     let known = NetworkError.wrapping(error)
-    let isRestart = hasOpened && known.kind == .status && (known.code == 429 || (500...599).contains(known.code))
+    let isRestart = hasOpened && known.kind == .status && Response.isPassing(known.code)
     guard error is Ended || known.kind.isTransient || isRestart else { return nil }
     guard let pause = policy.delay(after: error, attempt: attempt) else { return nil }
     let busy = known.response.flatMap { RetryAfter($0.headers, now: policy.timer.now)?.pause }

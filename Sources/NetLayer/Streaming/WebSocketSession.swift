@@ -164,7 +164,8 @@ extension Network {
   ///
   /// - after failures of kind `connection`, `unknownHost` and `timeout`
   /// - after the close codes 1001, 1006 and 1011 to 1014
-  /// - once a socket has been open, after the statuses 429 and 5xx, whose `Retry-After` applies up to ten minutes
+  /// - once a socket has been open, after the temporary statuses 408, 425, 429 and 5xx (except 501 and 505), whose
+  ///   `Retry-After` applies up to ten minutes
   ///
   /// A message resets the number of attempts, and so does a connection that lasted for the policy's `maxDelay`.
   ///

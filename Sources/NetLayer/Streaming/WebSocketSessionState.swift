@@ -120,7 +120,7 @@ final class ReconnectCount: Sendable {
       return (state.attempt, state.hasOpened)
     }
     let known = NetworkError.wrapping(error)
-    let isRestart = hasOpened && known.kind == .status && (known.code == 429 || (500...599).contains(known.code))
+    let isRestart = hasOpened && known.kind == .status && Response.isPassing(known.code)
     let isTransientClose =
       known.kind == .closed && UInt16(exactly: known.code).map { CloseCode(rawValue: $0).isTransient } == true
     guard known.kind.isTransient || isRestart || isTransientClose,

@@ -53,7 +53,7 @@ struct UploadState: Sendable {
     /// Whether another request with the same credentials would fail, too. 401 asks for others.
     var isFinal: Bool { (400..<500).contains(status) && status != 401 && !isTransient }
     /// Whether a later request may succeed.
-    var isTransient: Bool { status >= 500 || [408, 423, 425, 429].contains(status) }
+    var isTransient: Bool { Response.isPassing(status) || status == 423 }
   }
 
   enum Event: Sendable {

@@ -104,10 +104,11 @@ enum WriteOutcome {
   init(_ response: Response) {
     switch response.status {
     case 200...299: self = .acknowledged
-    // The server may apply these later, or has already applied the write.
-    case 408, 409, 412, 429: self = .unknown
+    // The server may apply these later, or has already applied the write, as with a temporary status.
+    case 409, 412: self = .unknown
     // A server that has applied the first attempt rejects the second one, for example because nothing is left to delete.
-    case 400...499: self = response.request.wasSentBefore ? .unknown : .rejected
+    case 400...499 where !Response.isPassing(response.status):
+      self = response.request.wasSentBefore ? .unknown : .rejected
     default: self = .unknown
     }
   }

@@ -158,14 +158,14 @@ final class OutboxFailureTests: XCTestCase {
       }
     }
     let passing: [(any Error)?] = [
-      status(500), status(503), status(408), status(429), NetworkError(kind: .connection, reason: "lost"),
+      status(500), status(503), status(408), status(425), status(429), NetworkError(kind: .connection, reason: "lost"),
       NetworkError(kind: .timeout, reason: "late"), StreamError.timeout, nil,
     ]
     for error in passing {
       XCTAssertEqual(outcome(refresh(error), of: [account]), "unreachable", "\(error.map { "\($0)" } ?? "no cause")")
       XCTAssertEqual(outcome(refresh(error), of: []), "rejected -", "no sign-in would be signalled")
     }
-    for error in [status(400), status(401), NetworkError(kind: .status, reason: "no response")] {
+    for error in [status(400), status(401), status(501), NetworkError(kind: .status, reason: "no response")] {
       XCTAssertEqual(outcome(refresh(error), of: [account]), "unauthenticated", "\(error)")
     }
     // The token store, which a locked device can't read.

@@ -233,7 +233,7 @@ final class OutboxSendingTests: XCTestCase {
   }
 
   func test_outbox_row_13_rejections_parkAfterOneRequest() throws {
-    for status in [422, 400, 403, 404, 410, 412, 401] {
+    for status in [422, 400, 403, 404, 410, 412, 401, 501, 505] {
       let fixture = try OutboxFixture(self)
       fixture.server.script(.status(status))
       try fixture.open().send(AddNote(text: "tea"))

@@ -224,7 +224,7 @@ final class EventTests: XCTestCase {
   func test_restartingServer_isRetried_afterTheFirstStream() throws {
     let subscription = subscribe()
     try open().end()
-    for (time, status) in [(3000, 502), (9000, 503), (21_000, 429)] {
+    for (time, status) in [(3000, 502), (9000, 408), (21_000, 425)] {
       scheduler.advanceTo(time)
       let pending = try XCTUnwrap(transport.pendingCalls.last)
       pending.reply(status, [:])
@@ -237,13 +237,23 @@ final class EventTests: XCTestCase {
     scheduler.advanceBy(0)
     XCTAssertEqual(notes.all, ["message back # @45000"])
     subscription.dispose()
-    // Before the first stream, the same response is an error.
+    // A permanent status ends the stream.
+    let permanent = subscribe()
+    try open().end()
+    scheduler.advanceBy(3000)
+    let unknown = try XCTUnwrap(transport.pendingCalls.last)
+    unknown.reply(501, [:])
+    unknown.end()
+    scheduler.advanceBy(0)
+    XCTAssertEqual(notes.all.last, "status @48000")
+    permanent.dispose()
+    // Before the first stream, a temporary status is an error, too.
     let first = subscribe()
     let refused = try XCTUnwrap(transport.pendingCalls.last)
     refused.reply(502, [:])
     refused.end()
     scheduler.advanceBy(0)
-    XCTAssertEqual(notes.all.last, "status @45000")
+    XCTAssertEqual(notes.all.suffix(2), ["status @48000", "status @48000"])
     first.dispose()
   }
 

@@ -94,14 +94,15 @@ final class WebSocketSessionTests: XCTestCase {
   func test_statusOfARestartingServerIsRetriedAfterTheFirstSocket() {
     let virtual = sequence(
       .socket(Script([.close(.serviceRestart)])),
-      .response(status: 503, headers: ["Retry-After": "20"]), .socket(Script([.close(.normal)])))
+      .response(status: 503, headers: ["Retry-After": "20"]), .response(status: 408), .response(status: 425),
+      .response(status: 501))
     _ = note(virtual.network().webSocket(.get("/"), reconnect: policy(virtual)), virtual)
     virtual.scheduler.advanceBy(100000)
     XCTAssertEqual(
       virtual.notes.all,
       [
-        "opened @0", "closed, again in 1.0 seconds @0", "status, again in 20.0 seconds @1000", "opened @21000",
-        "completed @21000",
+        "opened @0", "closed, again in 1.0 seconds @0", "status, again in 20.0 seconds @1000",
+        "status, again in 4.0 seconds @21000", "status, again in 8.0 seconds @25000", "status 501 @33000",
       ])
   }
 

@@ -165,6 +165,16 @@ final class UploadStateTests: XCTestCase {
     }
   }
 
+  func test_upload_temporaryStatus_isAPause_andAPermanentOneEnds() {
+    for status in [408, 409, 423, 425, 429, 460, 500, 507, 501, 505, 403] {
+      var state = state()
+      _ = state.handle(created)
+      let ends = [501, 505, 403].contains(status)
+      let sent = state.handle(offset(nil, status: status))
+      XCTAssertEqual(sent, [ends ? .fail(.response) : .pause(failures: 1)], "\(status)")
+    }
+  }
+
   func test_upload_endedState_ignoresEverything() {
     var state = state()
     XCTAssertEqual(state.handle(.refused), [.fail(.response)])

@@ -79,7 +79,8 @@ final class QueryEditTests: XCTestCase {
     let url = try XCTUnwrap(URL(string: "http://h/x"))
     for (attempt, status, outcome) in [
       (1, 404, WriteOutcome.rejected), (2, 404, .unknown), (2, 422, .unknown), (2, 200, .acknowledged),
-      (1, 409, .unknown),
+      (1, 409, .unknown), (1, 412, .unknown), (1, 408, .unknown), (1, 425, .unknown), (1, 429, .unknown),
+      (1, 501, .unknown),
     ] {
       var request = Request(method: .delete, url: url)
       request.attempt = attempt
