@@ -10,13 +10,18 @@ struct FrozenCall: Sendable {
   var accept: String?
   var body: Data
   var invalidates: Set<CacheTag> = []
+  /// The digest of method, URL and body as the caller passed them, for a call with its own key; `nil` for others, whose
+  /// random key no other call has. Common parameters and boundaries, which differ each time, are not part of it.
+  var fingerprint: String?
 
-  /// The key that the server uses to detect a second request, as a UUID; the digest of one in another form.
-  var id: UUID {
+  /// Returns the identity of the write of `account`: the key that the server uses to detect a second request if it is a
+  /// UUID, else a digest of the account and the key.
+  func id(of account: String?) -> UUID {
     let key = headers["Idempotency-Key"] ?? ""
     let isQuoted = key.count > 2 && key.hasPrefix("\"") && key.hasSuffix("\"")
-    return UUID(uuidString: isQuoted ? String(key.dropFirst().dropLast()) : key)
-      ?? HTTPDigest.sha256(Data(key.utf8)).withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    if let id = UUID(uuidString: isQuoted ? String(key.dropFirst().dropLast()) : key) { return id }
+    let text = "\(account.map { "\($0.utf8.count):\($0)" } ?? "-")\(key)"
+    return HTTPDigest.sha256(Data(text.utf8)).withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
   }
 }
 
@@ -26,17 +31,31 @@ extension FrozenCall {
   /// - Throws: `NetworkError` of kind `encoding` for a body that is not in memory, and for a download.
   init(_ endpoint: some Endpoint, on network: Network) throws {
     var content = CallContent(endpoint)
-    if content.headers["Idempotency-Key"] == nil { content = CallContent(Call(content).idempotent()) }
+    let hasOwnKey = content.headers["Idempotency-Key"] != nil
+    if !hasOwnKey { content = CallContent(Call(content).idempotent()) }
     // Common parameters are added to an absolute URL only if it belongs to the backend.
     let isAbsolute = content.baseURL != nil || (try? content.target.url(below: nil)) != nil
-    let request = try RequestBuilder(
+    let builder = RequestBuilder(
       baseURL: isAbsolute ? network.backend.currentURL : URL(string: Self.origin),
-      commonParameters: network.backend.commonParameters, conventions: network.builder.conventions
-    ).request(for: content)
+      commonParameters: network.backend.commonParameters, conventions: network.builder.conventions)
+    let request = try builder.request(for: content)
     self.init(
       method: request.method, path: String(request.url.absoluteString.dropFirst(isAbsolute ? 0 : Self.origin.count)),
       headers: request.headers, accept: endpoint.accept, body: try Self.bytes(of: request),
       invalidates: content.caching.invalidates)
+    guard hasOwnKey else { return }
+    // Without common parameters.
+    content.isFrozen = true
+    fingerprint = try Self.fingerprint(of: builder.request(for: content))
+  }
+
+  private static func fingerprint(of request: Request) throws -> String {
+    var body = try bytes(of: request)
+    let parameters = MediaType(request.headers["Content-Type"] ?? "").parts
+    if let boundary = parameters.first(where: { MediaType.name($0) == "boundary" })?.split(separator: "=").last {
+      body = body.replacing(Data(boundary.filter { $0 != "\"" }.utf8), with: Data())
+    }
+    return HTTPDigest.sha256(Data("\(request.method) \(request.url.absoluteString)\n".utf8) + body).hex
   }
 
   /// A base URL in place of the backend's, which may be another one at a later attempt.

@@ -9,7 +9,8 @@ extension Outbox {
 
     init(_ content: OutboxEntry, _ state: State) { (self.content, self.state) = (content, state) }
 
-    /// The identity, which is sent as `Idempotency-Key`. If the call's own key is not a UUID, it is a digest of that key.
+    /// The identity, which is sent as `Idempotency-Key`. If the call's own key is not a UUID, it is a digest of the account
+    /// and that key.
     public var id: UUID { content.id }
     /// The key of the entries that are sent in order; `nil` for an entry that waits for no other.
     public var key: String? { content.key }

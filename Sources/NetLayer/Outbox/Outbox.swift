@@ -18,11 +18,17 @@ import Streams
 /// | status 2xx | the result is delivered, the entry removed |
 /// | 408, 409, 425, 429, 5xx | sent again after the `Retry-After`, or a growing delay; parked after the last attempt |
 /// | other 4xx, or an envelope whose code reports a failure | parked: it waits for ``retry(_:)`` or ``drop(_:)`` |
+/// | 3xx that is not followed | parked |
 /// | no response | sent again, without a limit of attempts |
 /// | 401 that a token refresh does not fix | waits for a sign-in of the same user |
 ///
 /// Entries with one key are sent in the order of `send`. A parked entry stops the later ones of its key. Entries belong to
 /// the ``Token/account`` that is signed in at `send`, and are sent with no other user's token.
+///
+/// A success counts only if it is one of the entry's own request. A redirect is followed if it keeps the method and the
+/// origin. A 303 within the origin is followed, too, as the response to the write (RFC 9110 §15.4.4). A 303 to a login page
+/// thus counts as accepted, and a base URL that redirects parks every entry. A status 2xx whose body can't be read counts as
+/// accepted: ``results(of:)`` then has the error.
 ///
 /// Several processes, such as an app and its extension, may use one directory: all of them add entries, and one at a time
 /// sends.
@@ -95,16 +101,20 @@ public final class Outbox: Sendable {
   /// Stores `endpoint` as encoded now. The entry is on disk when this function returns, and sent soon after ``start()``.
   ///
   /// It waits for two syncs of the disk, usually some milliseconds. Common parameters are stored, too. The time limits,
-  /// priority and context of the call are not. If the call has an `Idempotency-Key` of an entry that still exists,
-  /// nothing is added.
+  /// priority and context of the call are not.
+  ///
+  /// If an entry with the call's own `Idempotency-Key` still exists, nothing is added, provided that account, method, URL
+  /// and body are equal. Common parameters and multipart boundaries are not compared. If the entry is parked, it stays
+  /// parked. With another content, the call is an error, because a server would not process it (draft
+  /// ietf-httpapi-idempotency-key-header, §2.7).
   ///
   /// - Parameters:
   ///   - endpoint: The write. If it is `Encodable`, ``results(of:)`` returns it with its result.
   ///   - key: The key of the entries that are sent in order; `nil` for an entry that waits for no other.
-  /// - Returns: The identity of the entry, which is its `Idempotency-Key`, too, or the digest of one that is not a UUID.
+  /// - Returns: The identity of the entry: its `Idempotency-Key`, or a digest of the account and a key that is not a UUID.
   /// - Throws: `NetworkError`; nothing is stored then. The kind is `encoding` for a file, a stream or a download, and
-  ///   `file` for a full or read-only disk. It is `tooLarge` beyond the limits, `authentication` if the user of the
-  ///   token is unknown, and `invalidRequest` for other calls that can't be sent.
+  ///   `file` for a full or read-only disk. It is `tooLarge` beyond the limits, and `authentication` if the user of
+  ///   the token is unknown. It is `invalidRequest` for the key of another write, and for other calls that can't be sent.
   @discardableResult
   public func send<E: Endpoint>(_ endpoint: E, after key: String? = nil) throws(NetworkError) -> UUID {
     let call: FrozenCall
@@ -119,7 +129,7 @@ public final class Outbox: Sendable {
     }
     let type = value == nil ? nil : String(reflecting: E.self)
     let entry = OutboxEntry(
-      call.id, call, account: account, key: key, createdAt: network.backend.clock.now, type: type,
+      call.id(of: account), call, account: account, key: key, createdAt: network.backend.clock.now, type: type,
       value: value)
     do {
       try store(entry)
@@ -131,7 +141,7 @@ public final class Outbox: Sendable {
 
   private func store(_ entry: OutboxEntry) throws {
     let files = try directory.files()
-    guard !files.contains(where: { $0.name.id == entry.id }) else { return }
+    if let file = files.first(where: { $0.name.id == entry.id }), try isStored(entry, in: file) { return }
     guard files.count < limits.entries else { throw full("Limits.entries is \(limits.entries)") }
     // The next number after all entries, also those of other processes, so that the order is that of `send`.
     let last = files.max { $0.name < $1.name }
@@ -154,6 +164,23 @@ public final class Outbox: Sendable {
       throw error
     }
     sender.add(entry, file, files)
+  }
+
+  /// Returns whether `file` has the write of `entry`, which has the same key.
+  private func isStored(_ entry: OutboxEntry, in file: OutboxDirectory.File) throws -> Bool {
+    switch directory.read(file) {
+    case .gone, .damaged: return false
+    case .unreadable(let error): throw error
+    case .entry(let stored):
+      guard !entry.isSame(as: stored) else { return true }
+      let key = entry.call.headers["Idempotency-Key"] ?? ""
+      throw NetworkError(
+        kind: .invalidRequest,
+        reason:
+          "the Idempotency-Key \(key) belongs to the entry \(stored.id), \(stored.call.method) \(stored.call.path)"
+          + "\(stored.account == entry.account ? "" : " of another account"), which has other content; use another key, or "
+          + "drop that entry first")
+    }
   }
 
   private func full(_ reason: String) -> NetworkError {

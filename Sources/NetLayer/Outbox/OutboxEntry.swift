@@ -19,7 +19,7 @@ final class OutboxEntry: Sendable {
     var headers: [[String]]
     var invalidates: [String]
     var createdAt: Date
-    var account, key, accept, type: String?
+    var account, key, accept, type, fingerprint: String?
     var value: Data?
   }
 
@@ -44,7 +44,7 @@ final class OutboxEntry: Sendable {
     call = FrozenCall(
       method: HTTPMethod(rawValue: head?.method ?? "POST"), path: head?.path ?? "", headers: HTTPHeaders(fields),
       accept: head?.accept, body: record.body,
-      invalidates: Set((head?.invalidates ?? []).map { CacheTag(rawValue: $0) }))
+      invalidates: Set((head?.invalidates ?? []).map { CacheTag(rawValue: $0) }), fingerprint: head?.fingerprint)
     createdAt = head?.createdAt ?? Date(timeIntervalSince1970: 0)
     (type, value) = (head?.type, head?.value)
   }
@@ -55,13 +55,18 @@ final class OutboxEntry: Sendable {
       let head = Head(
         method: call.method.rawValue, path: call.path, headers: call.headers.map { [$0.name, $0.value] },
         invalidates: call.invalidates.map(\.rawValue).sorted(), createdAt: createdAt, account: account, key: key,
-        accept: call.accept, type: type, value: value)
+        accept: call.accept, type: type, fingerprint: call.fingerprint, value: value)
       let encoder = JSONEncoder()
       encoder.outputFormatting = .sortedKeys
       return DurableRecord(
         lowestVersion: Self.version, head: try JSON(parsing: encoder.encode(head)), body: call.body
       ).bytes
     }
+  }
+
+  /// Returns whether both are one write: the same request of the same account.
+  func isSame(as other: OutboxEntry) -> Bool {
+    account == other.account && call.fingerprint != nil && call.fingerprint == other.call.fingerprint
   }
 
   /// The memory and disk space that it takes, roughly.

@@ -29,12 +29,15 @@ extension OutboxState.Outcome {
       let status = error.response?.status ?? 0
       // The first request may still run (409), and the others ask to send again (RFC 9110 §15.5.9, RFC 8470 §5.2,
       // RFC 6585 §4).
-      if status >= 400, status != 409, !Response.isPassing(status) {
+      let mayPass = status == 409 || Response.isPassing(status)
+      // A redirect that was not followed leads to another request.
+      if status >= 300, !mayPass {
         self = .rejected(status: status)
       } else {
         self = .failed(error, after: error.response.flatMap { RetryAfter($0.headers, now: now)?.pause })
       }
-    case .business: self = .rejected(status: error.response?.status)
+    // A redirect that can't be followed.
+    case .business, .redirect: self = .rejected(status: error.response?.status)
     // Never sent, and the next attempt would fail, too.
     case .invalidRequest, .encoding: self = .rejected(status: nil)
     // A file is that of the token store, which a locked device can't read.

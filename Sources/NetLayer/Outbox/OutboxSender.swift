@@ -40,7 +40,10 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     _ onProblem: @escaping @Sendable (NetworkError) -> Void
   ) {
     (self.directory, self.network, self.state, self.onProblem) = (directory, network, state, onProblem)
-    quiet = network.with { ($0.onError, $0.mapError) = (nil, nil) }
+    quiet = network.with {
+      ($0.onError, $0.mapError) = (nil, nil)
+      $0.options.redirects = $0.options.redirects.ofWrites
+    }
   }
 
   private var clock: any SchedulerType { network.backend.clock }
@@ -106,7 +109,12 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
       defer { directory.unlock() }
       // Another process may have sent or parked it.
       if !state.isOwner { _ = relist(isOwner: false) }
-      if let name = entries.keys.first(where: { $0.id == id }) { handle(event(name)) }
+      if let name = entries.keys.first(where: { $0.id == id }) {
+        handle(event(name))
+      } else {
+        // The listing may have added entries of another process.
+        proceed()
+      }
     }
   }
 
