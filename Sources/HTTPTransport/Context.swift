@@ -91,12 +91,6 @@ public protocol ContextKey {
   static var defaultValue: Value { get }
 }
 
-/// The mark of a request whose URL a server of another origin has sent. Such a request does not reach a Unix domain socket,
-/// as with redirects.
-package enum ForeignURL: ContextKey {
-  package static var defaultValue: Bool { false }
-}
-
 private enum AttemptKey: ContextKey { static let defaultValue = 1 }
 
 package enum OriginBoundHeadersKey: ContextKey { package static let defaultValue = HTTPHeaders() }

@@ -141,8 +141,8 @@ struct CallContent: Sendable {
   private var notes: Context?
   /// The type of the endpoint that described the call; `nil` for a `Call`.
   private(set) var endpoint: Any.Type?
-  /// Whether the URL comes from a third party, such as a server. The backend then adds nothing to the request, even if
-  /// it has no base URL.
+  /// Whether a server of another origin has chosen the URL. The request then carries no credentials (`ForeignURL`), and
+  /// the backend adds nothing to it, even if it has no base URL.
   var isForeign = false
   /// Whether the task is already encoded, with the common parameters of that time.
   var isFrozen = false
@@ -222,7 +222,8 @@ extension CallContent {
     if !bound.isEmpty {
       request.originBoundHeaders = bound.merging(request.originBoundHeaders)
     }
-    // Don't adopt the signature from another request's context.
+    // Don't adopt the URL or the signature from another request's context.
+    if request.isForeign { request.context[ForeignURL.self] = nil }
     if request.context[Signing.self] != nil { request.context[Signing.self] = nil }
     if request.context[Signed.self] != nil { request.context[Signed.self] = nil }
     if request.attempt > 1 { request.attempt = 1 }

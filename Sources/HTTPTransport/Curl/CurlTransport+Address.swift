@@ -35,7 +35,7 @@
 
       /// Returns the error of a request whose URL another origin has sent, and that would reach a Unix domain socket.
       func failure(of request: Request) -> NetworkError? {
-        guard !isEmpty, request.context[ForeignURL.self], isUnixSocket(request.url) else { return nil }
+        guard !isEmpty, request.isForeign, isUnixSocket(request.url) else { return nil }
         return NetworkError(
           kind: .redirect,
           reason:

@@ -102,24 +102,8 @@ extension RedirectPolicy {
         next.headers[name] = nil
       }
     }
-    if Origin(currentRequest.url) != Origin(target) {
-      next.headers["Host"] = nil
-      removeCredentials(from: &next)
-    }
+    if Origin(currentRequest.url) != Origin(target) { next.removeCredentials() }
     return next
-  }
-
-  /// Removes the header fields that only the origin of the redirected request must receive.
-  private static func removeCredentials(from next: inout Request) {
-    // Backends use many names for tokens. Values that logs must not show must not be sent to another origin.
-    let redaction = next.options.redaction
-    for field in next.headers where Redaction.standard.hides(field.name) || redaction.hides(field.name) {
-      next.headers[field.name] = nil
-    }
-    // The same applies to fields that a backend adds to all requests, except harmless ones.
-    for field in next.originBoundHeaders where !isHarmless(field.name) {
-      next.headers[field.name] = nil
-    }
   }
 
   /// Returns whether a redirect changes the method to GET: 301 and 302 for POST, as in browsers (RFC 9110 §15.4.2
@@ -130,9 +114,5 @@ extension RedirectPolicy {
     case 303: method != .head && method != .get
     default: false
     }
-  }
-
-  private static func isHarmless(_ name: String) -> Bool {
-    ["accept", "accept-encoding", "accept-language", "content-type", "user-agent"].contains(name.lowercased())
   }
 }

@@ -58,6 +58,7 @@ final class RequestBuilder: Sendable {
     call.adjust(&request)
     do {
       try encode(call, isOwn: isOwn, into: &request)
+      if call.isForeign { request.context[ForeignURL.self] = request.url }
     } catch var error as NetworkError {
       error.request = error.request ?? request
       throw error

@@ -4,8 +4,11 @@ import Streams
 /// The last interceptor, which sends a request to the transport at each subscription.
 struct TransportInterceptor: Interceptor {
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+    var request = request
+    // Behind all interceptors, because a custom one does not know that a server has chosen the URL.
+    request.removeForeignCredentials()
     let (network, progress, delivery) = (next.network, next.progress, next.delivery)
-    return Observable(push: { Transmission(request, network, progress, delivery, Sink($0, $1)).start() })
+    return Observable(push: { [request] in Transmission(request, network, progress, delivery, Sink($0, $1)).start() })
   }
 }
 

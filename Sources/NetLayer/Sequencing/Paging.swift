@@ -58,6 +58,8 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
     var hash: Int?
     /// The origin of the first page.
     var origin: Origin?
+    /// Whether another origin has responded, so that it may have chosen all further links.
+    var isForeign = false
     /// The URL of the last page's request.
     var url: String?
     /// Whether the last page came over TLS, so that its link must not lead to `http`.
@@ -113,11 +115,11 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
     (call.timeout, call.priority, call.context) = (first.timeout, first.priority, first.context)
     call.limits = first.limits
     call.httpVersion = first.httpVersion
-    if Origin(url) != state.withLock(\.origin) {
+    let (origin, isForeign) = state.withLock { ($0.origin, $0.isForeign) }
+    if isForeign || Origin(url) != origin {
       // The fields of the call and the backend may be credentials, which must not be sent to another origin.
       call.headers = [:]
       call.isForeign = true
-      call.context[ForeignURL.self] = true
     }
     return call
   }
@@ -128,14 +130,15 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
     var page = try EnvelopeReader(json).page(of: Item.self, at: path)
     switch paging.kind {
     case .link(let path):
-      // The origin of the requested URL, stored once: neither a redirect nor a link makes another origin the backend's
-      // own.
-      let origin = Origin(response.request.url)
+      // The origin of the first requested URL: neither a redirect nor a link makes another origin the backend's own.
+      let requested = Origin(response.request.url)
       let refusesHTTP =
         response.url.scheme?.lowercased() == "https" && !response.request.options.redirects.allowsDowngrade
       state.withLock { state in
         state.refusesHTTP = refusesHTTP
-        state.origin = state.origin ?? origin
+        let origin = state.origin ?? requested
+        state.origin = origin
+        state.isForeign = state.isForeign || response.involvesAnotherOrigin(than: origin)
         state.url = response.request.url.absoluteString
         state.count += 1
       }

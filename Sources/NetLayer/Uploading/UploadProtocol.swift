@@ -117,6 +117,10 @@ public struct UploadProtocol: Sendable, Hashable {
     if scheme == "http", response.url.scheme?.lowercased() == "https" {
       return (nil, "\(text) leads from https to http")
     }
+    let origin = Origin(response.request.url)
+    if Origin(url) == origin, response.involvesAnotherOrigin(than: origin) {
+      return (nil, "\(text), which another origin has chosen after a redirect, would receive credentials")
+    }
     return (url, nil)
   }
 }

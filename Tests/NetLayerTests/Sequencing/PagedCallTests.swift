@@ -74,9 +74,9 @@ final class PagedCallTests: XCTestCase {
       let pages = record(network.pages(Call.get(first).header("Authorization", "secret"), of: Int.self)).elements
       XCTAssertEqual(pages.map(\.items), [[1], [2], [3], [4]], "\(first)")
       let sent = stub.requests.dropFirst(before)
-      XCTAssertEqual(sent.map { $0.headers["Authorization"] }, ["secret", nil, nil, "secret"], "\(first)")
-      XCTAssertEqual(sent.map { $0.headers["K"] }, ["key", nil, nil, "key"], "\(first)")
-      XCTAssertTrue(sent.allSatisfy { $0.url.host() == "api.test" || $0.url.query == nil }, "\(first)")
+      XCTAssertEqual(sent.map { $0.headers["Authorization"] }, ["secret", nil, nil, nil], "\(first)")
+      XCTAssertEqual(sent.map { $0.headers["K"] }, ["key", nil, nil, nil], "\(first)")
+      XCTAssertTrue(sent.dropFirst().allSatisfy { $0.url.query == nil }, "\(first)")
     }
   }
 

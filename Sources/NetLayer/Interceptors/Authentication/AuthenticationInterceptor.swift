@@ -46,7 +46,7 @@ public final class AuthenticationInterceptor: Interceptor {
   ///
   /// - Parameters:
   ///   - origins: The URLs whose scheme, host and port receive the token. It is sent to no other origin, not even after
-  ///     a redirect.
+  ///     a redirect, and not to a URL that a server of another origin has chosen.
   ///   - store: The store of the token.
   ///   - leeway: The time before its expiry at which a token is replaced. The default of 30 s covers requests in
   ///     flight; a shorter-lived token is replaced after half of its lifetime. A new token that has already expired by
@@ -207,9 +207,10 @@ public final class AuthenticationInterceptor: Interceptor {
     request.context[CallOwners.self].first { $0.tokens == ObjectIdentifier(tokens) }?.generation
   }
 
-  /// Returns whether the token is sent with `request`.
+  /// Returns whether the token is sent with `request`. A URL that a server has chosen starts no refresh either.
   func covers(_ request: Request) -> Bool {
-    !request.context[IsPartOfRefresh.self] && isFor(request.url) && request.headers.values(of: "Authorization").isEmpty
+    !request.context[IsPartOfRefresh.self] && isFor(request.url) && !request.isForeign
+      && request.headers.values(of: "Authorization").isEmpty
   }
 
   /// Returns whether `url` belongs to one of the origins.

@@ -80,7 +80,7 @@ public final class ChallengeInterceptor: Interceptor {
   }
 
   private func covers(_ request: Request) -> Bool {
-    isFor(request.url) && request.headers.values(of: "Authorization").isEmpty
+    isFor(request.url) && !request.isForeign && request.headers.values(of: "Authorization").isEmpty
   }
 
   private func isFor(_ url: URL) -> Bool { origins.contains { $0.contains(url) } }

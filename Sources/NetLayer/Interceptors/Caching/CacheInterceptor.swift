@@ -114,8 +114,11 @@ extension CacheInterceptor {
     return key?.text
   }
 
+  /// Returns the closure that knows the account of `request`. A foreign request carries no credentials of the account.
+  private func account(for request: Request) -> (@Sendable (Request) -> String?)? { request.isForeign ? nil : account }
+
   private func account(of request: Request, _ token: String?) -> String? {
-    if let account { return account(request) }
+    if let account = account(for: request) { return account(request) }
     // An interceptor before the cache may have added the token already.
     let known = request.credentials
     var credentials = Self.credentials(request, without: known)
@@ -129,7 +132,7 @@ extension CacheInterceptor {
   /// Returns the account with which `sent`, the final form of `request`, was authenticated. `isKnown` is `false` if it
   /// carries unknown credentials.
   func account(of sent: Request, for request: Request) -> (isKnown: Bool, token: String?) {
-    guard account == nil else { return (true, nil) }
+    guard account(for: request) == nil else { return (true, nil) }
     // Those of the request are part of its key.
     let added = sent.credentials.dropFirst(request.credentials.count)
     var expected = request
