@@ -112,8 +112,16 @@ final class CallResponses: StreamSource {
     }
     if !request.credentials.isEmpty { request.credentials = [] }
     reception.prepare(&request)
+    if !network.accountSources.isEmpty { noteAccounts(&request) }
     for interceptor in network.interceptors { interceptor.prepare(&request) }
     return (request, labels)
+  }
+
+  /// Notes the users who begin the call. A stored write and an upload belong to the user of another moment.
+  private func noteAccounts(_ request: inout Request) {
+    if case .call = content, request.context[CallAccounts.self] != nil { return }
+    let accounts = CallAccounts(of: request, network.accountSources)
+    if accounts != nil || request.context[CallAccounts.self] != nil { request.context[CallAccounts.self] = accounts }
   }
 
   /// Notes the start of a call, and its cancellation.

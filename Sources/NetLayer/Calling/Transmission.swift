@@ -8,7 +8,12 @@ struct TransportInterceptor: Interceptor {
     // Behind all interceptors, because a custom one does not know that a server has chosen the URL.
     request.removeForeignCredentials()
     let (network, progress, delivery) = (next.network, next.progress, next.delivery)
-    return Observable(push: { [request] in Transmission(request, network, progress, delivery, Sink($0, $1)).start() })
+    let accounts = network.accountSources.isEmpty ? nil : request.context[CallAccounts.self]
+    return Observable(push: { [request] in
+      // Behind all interceptors, because any of them may have paused the call.
+      if let failure = accounts?.failure(of: request) { return $0.fail(failure) }
+      Transmission(request, network, progress, delivery, Sink($0, $1)).start()
+    })
   }
 }
 

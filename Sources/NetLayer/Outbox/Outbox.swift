@@ -188,7 +188,7 @@ public final class Outbox: Sendable {
       kind: .tooLarge, reason: "the outbox \(directory.path) is full: \(reason); send again when entries have left it")
   }
 
-  /// Returns the account whose token `call` is sent with; `nil` if no token is sent.
+  /// Returns the user as whom `call` is sent; `nil` if no source covers it whose user may change.
   private func account(of call: FrozenCall) throws -> String? {
     var request = try network.builder.request(for: call.content, accept: call.accept)
     if let failure = RequestCheck.failure(of: request, url: request.url.absoluteString) { throw failure }
@@ -200,16 +200,13 @@ public final class Outbox: Sendable {
         request: request)
     }
     for interceptor in network.interceptors { interceptor.prepare(&request) }
-    let covering = network.interceptors.lazy.compactMap { $0 as? AuthenticationInterceptor }.first {
-      $0.covers(request)
-    }
-    guard let covering else { return nil }
-    guard let account = covering.identity.account else {
+    guard let owner = network.accounts(of: request).owner else { return nil }
+    guard let account = owner.name else {
       throw NetworkError(
         kind: .authentication,
         reason:
           "an outbox can't store a request whose user is unknown: sign in with a Token that has an account, and await "
-          + "AuthenticationInterceptor.token before the first send",
+          + "loadAccount() of the AuthenticationInterceptor, or of your AccountSource, before the first send",
         request: request)
     }
     return account

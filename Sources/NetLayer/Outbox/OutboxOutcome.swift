@@ -5,15 +5,15 @@ extension OutboxState.Outcome {
   /// Creates the outcome of an attempt.
   ///
   /// - Parameters:
-  ///   - accounts: The interceptors that know whether the server has rejected the token; empty for an entry of no user.
+  ///   - sources: The sources that know whether the server has rejected the user; empty for an entry of no user.
   ///   - now: The time to which a `Retry-After` refers.
-  init(_ result: Result<Response, NetworkError>, rejectedBy accounts: [AuthenticationInterceptor], now: Date) {
+  init(_ result: Result<Response, NetworkError>, rejectedBy sources: [any AccountSource], now: Date) {
     let response = (try? result.get()) ?? result.failure?.response
     // An error of a refresh has the response that caused it.
-    if let response, result.failure?.kind != .authentication, accounts.contains(where: { $0.rejects(response) }) {
-      self = accounts.contains { $0.hasRefused(response) } ? .refused : .unauthenticated
+    if let response, result.failure?.kind != .authentication, sources.contains(where: { $0.rejects(response) }) {
+      self = response.context[Refusal.self]?() == true ? .refused : .unauthenticated
     } else if let error = result.failure {
-      self.init(error, ofUser: !accounts.isEmpty, now)
+      self.init(error, ofUser: !sources.isEmpty, now)
     } else {
       self = .accepted
     }

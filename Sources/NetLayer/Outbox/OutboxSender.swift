@@ -47,10 +47,6 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   }
 
   private var clock: any SchedulerType { network.backend.clock }
-  /// The interceptors whose user the entries follow.
-  private var accounts: [AuthenticationInterceptor] {
-    network.interceptors.compactMap { $0 as? AuthenticationInterceptor }
-  }
 
   // MARK: Events
 
@@ -65,12 +61,12 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   }
 
   private func follow(_ reachability: any Reachability) {
-    for account in accounts {
-      let change = account.tokenChanges.subscribe(onNext: { [weak self, weak account] in
-        guard let self, let account else { return }
-        drain.run { [self] in handle(.account(account.identity.account)) }
+    for source in network.accountSources {
+      let change = source.accountChanges?.subscribe(onNext: { [weak self, weak source] in
+        guard let self, let source else { return }
+        drain.run { [self] in handle(.account(source.accountState.name)) }
       })
-      _ = signals.insert(change)
+      if let change { _ = signals.insert(change) }
     }
     let isReachable = reachability.isReachable.subscribe(onNext: { [weak self] isReachable in
       self?.drain.run { [weak self] in self?.handle(.online(isReachable)) }
@@ -269,32 +265,39 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     content.context[RequiredAccount.self] = .some(entry.account)
     let work = SingleAssignmentDisposable()
     running[name] = work
-    guard !isUncovered(entry) else {
-      return drain.run { [self] in end(name, work, nil, .otherAccount) }
-    }
     let finish: @Sendable (Result<Response, NetworkError>) -> Void = { [self] result in
       drain.run { [self] in
         // Computed inside the drain: the event of a sign-in that has replaced the token is handled before or after it.
-        let outcome = OutboxState.Outcome(
-          result, rejectedBy: entry.account == nil ? [] : accounts, now: network.backend.clock.now)
-        end(name, work, result, outcome)
+        let sources = entry.account == nil ? [] : network.accountSources.filter { $0.accountChanges != nil }
+        end(name, work, result, OutboxState.Outcome(result, rejectedBy: sources, now: network.backend.clock.now))
       }
     }
+    let attempt = ofItsUser(entry, content).asObservable().flatMap { [quiet] content in
+      quiet.response(to: content, accept: entry.call.accept).asObservable()
+    }
     work.setDisposable(
-      quiet.response(to: content, accept: entry.call.accept).subscribe(
+      attempt.asSingle().subscribe(
         onSuccess: { [reading = quiet.reading] response in
           finish(Result { try response.settled() }.mapError { reading.report($0, from: response) })
         },
         onError: { finish(.failure(NetworkError.wrapping($0))) }))
   }
 
-  /// Returns whether the entry has a user, and no interceptor would add the user's token, such as after a change of the base
-  /// URL. An interceptor that would add another user's token refuses.
-  private func isUncovered(_ entry: OutboxEntry) -> Bool {
-    guard entry.account != nil, let request = try? network.builder.request(for: entry.call.content) else {
-      return false
+  /// Emits `content`, which is then sent as its user only.
+  ///
+  /// - Throws: An error with `RequiredAccount` if another user is signed in, or none. The same if no source covers the entry
+  ///   of a user, such as after a change of the base URL.
+  private func ofItsUser(_ entry: OutboxEntry, _ content: CallContent) -> Single<CallContent> {
+    guard entry.account != nil || !network.accountSources.isEmpty else { return .just(content) }
+    return .deferred { [self] in
+      let request = try network.builder.request(for: content)
+      return network.knownAccounts(of: request).map { accounts in
+        guard accounts.owner?.name == entry.account else { throw CallAccounts.signedOut(request) }
+        var content = content
+        content.context[CallAccounts.self] = CallAccounts(of: request, accounts.changing, isStrict: true)
+        return content
+      }
     }
-    return !accounts.contains { $0.covers(request) }
   }
 
   private func end(

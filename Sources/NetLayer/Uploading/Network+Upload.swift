@@ -68,9 +68,10 @@ extension Network {
   ) -> Observable<TransferEvent<E.Output>> {
     Observable<TransferEvent<E.Output>>.deferred { [self] in
       let source = try UploadFile(file)
-      let calls = try UploadCalls(endpoint, file: file, size: source.version.size, by: method, on: self)
-      return user(of: calls.request).asObservable().flatMap { [self] user -> Observable<TransferEvent<E.Output>> in
-        let place = UploadNoteFile.url(for: file, in: directory, identity: calls.identity(of: user))
+      let begun = try UploadCalls(endpoint, file: file, size: source.version.size, by: method, on: self)
+      return users(of: begun.request).asObservable().flatMap { [self] accounts -> Observable<TransferEvent<E.Output>> in
+        let calls = begun.belonging(to: accounts)
+        let place = UploadNoteFile.url(for: file, in: directory, identity: calls.identity(of: accounts.text))
         let isDelivered = Flag()
         return Observable<TransferEvent<E.Output>>(push: { [self] subscription, next in
           do throws(NetworkError) {
@@ -78,7 +79,7 @@ extension Network {
             let note = try stored(notes)
             let receiver = UploadRun<E>.Receiver(
               endpoint: endpoint, subscription: subscription, next: next, isDelivered: isDelivered, receipt: receipt)
-            let run = UploadRun(self, method, calls, source, notes, retry, receiver)
+            let run = UploadRun(self, method, calls, accounts, source, notes, retry, receiver)
             // Before the start, because the subscriber may dispose the upload in its first event.
             subscription.own(run)
             run.start(note)
@@ -128,9 +129,10 @@ extension Network {
     of file: URL, to endpoint: some Endpoint, by method: UploadProtocol, keepingStateIn directory: URL? = nil
   ) -> Completable {
     Observable<Never>.deferred { [self] in
-      let calls = try UploadCalls(endpoint, file: file, size: 0, by: method, on: self)
-      return user(of: calls.request).asObservable().flatMap { [self] user -> Observable<Never> in
-        let place = UploadNoteFile.url(for: file, in: directory, identity: calls.identity(of: user))
+      let begun = try UploadCalls(endpoint, file: file, size: 0, by: method, on: self)
+      return users(of: begun.request).asObservable().flatMap { [self] accounts -> Observable<Never> in
+        let calls = begun.belonging(to: accounts)
+        let place = UploadNoteFile.url(for: file, in: directory, identity: calls.identity(of: accounts.text))
         UploadRegistry.shared[place.path]?()
         // A subscriber may dispose the call on another thread while its response arrives.
         let notes = Locked(try UploadNoteFile(place))
@@ -167,19 +169,15 @@ extension Network {
     }
   }
 
-  /// Emits the users that the interceptors know, when they have read their stores.
-  private func user(of request: Request) -> Single<String> {
-    let owners = backend.interceptors.compactMap { $0 as? AuthenticationInterceptor }.filter { $0.covers(request) }
-    return Observable.zip(owners.map { $0.owner.take(1) }).ifEmpty(default: []).take(1).map { [self] tokens in
-      if Swift.zip(owners, tokens).contains(where: { $1 != nil && $0.identity.account == nil }) {
-        _ = reading.report(
-          reading.error(
-            .file,
-            "the note of an upload to \(request.url.hostAndPort) is not found after a token refresh, because the user is "
-              + "unknown; sign in with a Token that has an account"))
-      }
-      return Request.Credentials.joined(backend.interceptors.compactMap { $0.user(of: request) }) ?? ""
-    }
-    .asSingle()
+  /// Emits the users of the upload when they are known, and reports one without a name.
+  private func users(of request: Request) -> Single<Accounts> {
+    knownAccounts(of: request).do(onSuccess: { [self] accounts in
+      guard accounts.hasUnnamedUser else { return }
+      _ = reading.report(
+        reading.error(
+          .file,
+          "the note of an upload to \(request.url.hostAndPort) is not found after a token refresh, because the user is "
+            + "unknown; sign in with a Token that has an account"))
+    })
   }
 }

@@ -4,7 +4,7 @@ import PortableFoundation
 struct UploadCalls: Sendable {
   private let method: UploadProtocol
   /// Creates the upload with an empty body. Common parameters of the backend then go into the query.
-  let create: CallContent
+  private(set) var create: CallContent
   /// The origin that may receive the fields of the endpoint and the backend.
   private let origin: Origin
   /// The request that creates the upload, before interceptors change it.
@@ -39,11 +39,16 @@ struct UploadCalls: Sendable {
     Self.prepare(&call)
     var request = try network.builder.request(for: call, accept: endpoint.accept)
     for interceptor in network.interceptors { interceptor.prepare(&request) }
-    // All requests of the upload belong to the user who has begun it.
-    call.context[CallOwners.self] = request.context[CallOwners.self]
     (self.method, create) = (method, call)
     self.request = request
     origin = Origin(request.url)
+  }
+
+  /// Returns the same calls, which are sent only as the users who begin the upload.
+  func belonging(to accounts: Accounts) -> UploadCalls {
+    var calls = self
+    calls.create.context[CallAccounts.self] = CallAccounts(of: request, accounts.changing, isStrict: true)
+    return calls
   }
 
   /// Returns the text that distinguishes this upload from others.

@@ -32,7 +32,7 @@ final class UploadRun<E: Endpoint>: Disposable {
   private let quiet: Network
   private let method: UploadProtocol
   private let calls: UploadCalls
-  private let owner: Owner
+  private let accounts: Accounts
   private let file: UploadFile
   private let policy: RetryPolicy
   private let receiver: Receiver
@@ -52,12 +52,11 @@ final class UploadRun<E: Endpoint>: Disposable {
   private static var maxSpool: Int64 { 16 << 20 }
 
   init(
-    _ network: Network, _ method: UploadProtocol, _ calls: UploadCalls, _ file: UploadFile,
+    _ network: Network, _ method: UploadProtocol, _ calls: UploadCalls, _ accounts: Accounts, _ file: UploadFile,
     _ notes: sending UploadNoteFile,
     _ policy: RetryPolicy, _ receiver: Receiver
   ) {
-    owner = Owner(of: calls.request, in: network)
-    self.network = network
+    (self.network, self.accounts) = (network, accounts)
     quiet = network.with {
       ($0.onError, $0.mapError) = (nil, nil)
       $0.timeouts.call = nil
@@ -168,7 +167,7 @@ final class UploadRun<E: Endpoint>: Disposable {
   }
 
   private func send(_ call: CallContent, _ number: Int, showsProgressFrom offset: Int64? = nil) {
-    guard !Owner(of: calls.request, in: network).differs(from: owner) else {
+    guard !network.accounts(of: calls.request).differs(from: accounts) else {
       let error = network.reading.error(
         .authentication, "another user has signed in during the upload of \(file.url.path)")
       return post(.refused, number, .failure(error))

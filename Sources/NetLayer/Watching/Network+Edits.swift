@@ -142,7 +142,7 @@ final class EditedWrite: Disposable {
   func end(_ outcome: WriteOutcome, _ value: (any Sendable)? = nil) {
     guard isOver.raise() else { return }
     if outcome != .rejected {
-      for case let interceptor as CacheInterceptor in network.backend.interceptors {
+      for interceptor in network.caches {
         for edit in edits { interceptor.cache.removeAll(of: edit.address.request.url) }
       }
     }

@@ -6,7 +6,7 @@ extension Network {
   ///
   /// ```swift
   /// for try await feed in app.watch(Feed()).values {
-  ///   posts = feed.value ?? posts
+  ///   posts = feed.value ?? []
   ///   note = feed.error?.message ?? (feed.isFetching ? "…" : "")
   /// }
   /// ```
@@ -50,7 +50,7 @@ extension Network {
           watcher, view(self),
           QuerySource(
             watcher: watcher.number, network: self, interval: isUsable ? interval : nil,
-            looksUp: paging == nil && cacheInterceptor != nil, load: load(self)))
+            looksUp: paging == nil && !caches.isEmpty, load: load(self)))
         subscription.own(Disposables.create { [watching] in query.leave(watcher.number, watching) })
         if let more = joined(query) { subscription.own(more) }
       } catch {
@@ -89,7 +89,7 @@ extension Network {
   }
 
   private func invalidate(_ names: [String]?, _ remove: (ResponseCache) -> Void) {
-    for case let interceptor as CacheInterceptor in backend.interceptors { remove(interceptor.cache) }
+    for interceptor in caches { remove(interceptor.cache) }
     for query in watching.queries(named: names) { query.invalidate() }
   }
 }

@@ -14,7 +14,7 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
   private var sources: [QuerySource] = []
   /// The network of the last write, while nobody watches.
   private var writer: Network?
-  private var owner: Owner?
+  private var accounts: Accounts?
   private var loading: (any Disposable)?
   private var timer: (interval: Duration, item: SingleAssignmentDisposable)?
   /// Guards the views and the last value, which the mapping queue needs before a response enters the drain.
@@ -26,11 +26,11 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
 
   /// Forgets the values of a user as soon as the user signs out.
   func followAccounts() {
-    for account in address.accounts {
-      _ = signals.insert(
-        account.tokenChanges.subscribe(onNext: { [weak self] in
-          self?.drain.run { [weak self] in self?.checkOwner() }
-        }))
+    for source in address.sources {
+      let change = source.accountChanges?.subscribe(onNext: { [weak self] in
+        self?.drain.run { [weak self] in self?.checkOwner() }
+      })
+      if let change { _ = signals.insert(change) }
     }
   }
 
@@ -41,6 +41,7 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
     drain.run { [self] in
       sources.append(source)
       checkOwner()
+      watcher.forgets { [weak self] former in self?.drain.run { [weak self] in self?.checkOwner(after: former) } }
       let view = readers.withLock { readers -> QueryView<Output> in
         if let known = readers.views.first(where: { $0.id == view.id }) as? QueryView<Output> { return known }
         readers.views.append(view)
@@ -51,7 +52,7 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
       if state.value != nil, !view.hasRead {
         read(for: view)
       } else if !state.isLookingUp {
-        watcher.push(view.snapshot(state, isPast: isPast))
+        watcher.push(view.snapshot(state, isPast: isPast), of: shownAccounts)
       }
       perform(actions)
       if source.interval != nil { keepTime() }
@@ -125,12 +126,18 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
     perform(state.handle(event))
   }
 
+  /// The users of the present values; `nil` if they never change.
+  private var shownAccounts: Accounts? { address.sources.isEmpty ? nil : accounts }
+
   /// Forgets everything of a user who has signed out.
-  private func checkOwner() {
+  ///
+  /// - Parameter lost: The users whose snapshot was not delivered, because they have changed. They may be back.
+  private func checkOwner(after lost: Accounts? = nil) {
     guard let network = sources.first?.network ?? writer else { return }
-    let present = Owner(of: address.request, in: network)
-    let former = exchange(&owner, with: present)
-    guard former.map(present.differs) ?? false else { return }
+    let present = network.accounts(of: address.request)
+    let former = exchange(&accounts, with: present)
+    let isBack = lost.map { lost in former.map { !$0.differs(from: lost) } ?? false } ?? false
+    guard isBack || former.map(present.differs) ?? false else { return }
     for view in views { view.forget() }
     perform(state.handle(.reset))
   }
@@ -141,7 +148,7 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
       switch action {
       case .cancel: loading.take()?.dispose()
       case .emit where state.isLookingUp: break
-      case .emit: for view in views { view.show(state, isPast: isPast) }
+      case .emit: for view in views { view.show(state, isPast: isPast, of: shownAccounts) }
       case .load(let id, let kind): start(id, kind)
       }
     }
@@ -235,7 +242,7 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
         guard !view.hasRead else { return }
         guard state.version == version else { return read(for: view) }
         reading.accept([], failure)
-        if !state.isLookingUp { view.show(state, isPast: isPast) }
+        if !state.isLookingUp { view.show(state, isPast: isPast, of: shownAccounts) }
       }
     }
   }

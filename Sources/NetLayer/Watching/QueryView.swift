@@ -14,8 +14,8 @@ protocol QueryViewing: AnyObject, Sendable {
   /// Whether the view has read a value, or failed to.
   var hasRead: Bool { get }
   func read(_ loaded: Loaded) -> QueryReading
-  /// Emits the state, unless nothing has changed for this view.
-  func show(_ state: Query.State, isPast: Bool)
+  /// Emits the state of `accounts`, unless nothing has changed for this view.
+  func show(_ state: Query.State, isPast: Bool, of accounts: Accounts?)
   func forget()
   /// Removes a watcher, and returns whether none is left.
   func remove(_ watcher: Int) -> Bool
@@ -81,7 +81,7 @@ final class QueryView<Output: Sendable>: QueryViewing, @unchecked Sendable {  //
       isStale: value != nil && (state.isStale || isPast), isEdited: value != nil && !changes.isEmpty)
   }
 
-  func show(_ state: Query.State, isPast: Bool) {
+  func show(_ state: Query.State, isPast: Bool, of accounts: Accounts?) {
     let writes = value == nil ? [] : state.edits.filter { $0.change is TypedChange<Output> }.map(\.write)
     let flags = [state.isFetching, state.isStale || isPast, state.value != nil && hasRead]
     let present = Shown(version: state.version, flags: flags, writes: writes)
@@ -89,7 +89,7 @@ final class QueryView<Output: Sendable>: QueryViewing, @unchecked Sendable {  //
     guard present != shown, state.value == nil || hasRead else { return }
     shown = present
     let snapshot = snapshot(state, isPast: isPast)
-    for watcher in watchers { watcher.push(snapshot) }
+    for watcher in watchers { watcher.push(snapshot, of: accounts) }
   }
 
   func forget() { (value, error, hasRead) = (nil, nil, false) }
@@ -105,7 +105,8 @@ final class QueryView<Output: Sendable>: QueryViewing, @unchecked Sendable {  //
 /// A subscriber that is not ready, such as a loop over `values`, later receives the newest snapshot only.
 final class QueryWatcher<Output: Sendable>: Sendable {
   private struct State {
-    var waiting: [Snapshot<Output>] = []
+    /// The snapshots with the users whose values they have; `nil` for users who never change.
+    var waiting: [(snapshot: Snapshot<Output>, accounts: Accounts?)] = []
     var isRunning = false
     var isPaused = false
     /// Whether the subscriber became ready before the pause was recorded.
@@ -115,6 +116,8 @@ final class QueryWatcher<Output: Sendable>: Sendable {
   let number: Int
   private let sink: Sink<Snapshot<Output>>
   private let delivery: (any ImmediateSchedulerType)?
+  /// A function that makes the query forget the values of a former user.
+  private let forget = Locked<@Sendable (Accounts) -> Void>({ _ in })
   /// Guards the waiting snapshots, which the query's thread adds and the delivering thread removes.
   private let state = Locked(State())
 
@@ -122,10 +125,13 @@ final class QueryWatcher<Output: Sendable>: Sendable {
     (self.number, self.sink, self.delivery) = (number, sink, delivery)
   }
 
-  func push(_ snapshot: Snapshot<Output>) {
+  /// Sets the function that makes the query forget the values of a former user.
+  func forgets(by function: @escaping @Sendable (Accounts) -> Void) { forget.withLock { $0 = function } }
+
+  func push(_ snapshot: Snapshot<Output>, of accounts: Accounts? = nil) {
     let begins = state.withLock { state in
       if state.isPaused { state.waiting = [] }
-      state.waiting.append(snapshot)
+      state.waiting.append((snapshot, accounts))
       defer { state.isRunning = true }
       return !state.isRunning
     }
@@ -144,7 +150,15 @@ final class QueryWatcher<Output: Sendable>: Sendable {
         return state.waiting.isEmpty
       }
       if isEmpty || pauses() { return }
-      if let next = state.withLock({ $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }) { sink.deliver(next) }
+      guard let (next, accounts) = state.withLock({ $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }) else {
+        continue
+      }
+      // The event of a sign-out may be waiting behind this delivery.
+      if next.value != nil || next.error != nil, let accounts, accounts.haveChanged {
+        forget.withLock { $0 }(accounts)
+      } else {
+        sink.deliver(next)
+      }
     }
   }
 

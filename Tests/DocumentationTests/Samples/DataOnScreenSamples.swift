@@ -52,7 +52,7 @@ final class FeedScreen {
 
   func show(_ app: Network) async throws {
     for try await feed in app.watch(Feed()).values {
-      stories = feed.value ?? stories
+      stories = feed.value ?? []
       note = feed.error?.message ?? (feed.isFetching ? "Loading …" : "")
     }
   }
@@ -110,5 +110,29 @@ final class DataOnScreenSamples: XCTestCase {
       .disposed(by: bag)
     clock.start()
     try assertPrinted(asIn: "DataOnScreen")
+  }
+
+  /// The next user sees nothing of the former one, not even without a network.
+  @MainActor
+  func test_screenOfTheGuide_showsNothingOfAFormerUser() async throws {
+    let url = try XCTUnwrap(URL(string: "https://stories.example"))
+    let stub = StubTransport { request in
+      request.headers["Authorization"] == "Bearer a"
+        ? .json(#"[{"id":7,"title":"ann's private story","isLiked":false}]"#)
+        : .failure(.connection)
+    }
+    let login = AuthenticationInterceptor(
+      for: [url], store: MemoryTokenStore(Token(access: "a", account: "ann"))
+    ) { _ in .never() }
+    let app = Network(Backend(baseURL: url, transport: stub, interceptors: [login]))
+    let screen = FeedScreen()
+    let showing = Task { try await screen.show(app) }
+    while screen.stories.isEmpty { await Task.yield() }
+    try await login.setToken(nil)
+    while !screen.stories.isEmpty { await Task.yield() }
+    try await login.setToken(Token(access: "b", account: "bob"))
+    while screen.note.isEmpty || screen.note == "Loading …" { await Task.yield() }
+    XCTAssertEqual(screen.stories.map(\.title), [])
+    showing.cancel()
   }
 }

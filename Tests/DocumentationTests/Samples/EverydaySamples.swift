@@ -98,6 +98,30 @@ func redirects(shopURL: URL) async throws {
 }
 
 /// Runs the samples of the guides on what apps meet in their first week.
+final class SessionLogin: Interceptor, AccountSource {
+  struct Session: Sendable {
+    var user: String
+    var key: String
+  }
+
+  let session = BehaviorRelay<Session?>(value: nil)
+  let origin: URL
+
+  init(for origin: URL) { self.origin = origin }
+
+  var accountState: AccountState { session.value.map { .user($0.user) } ?? .nobody }
+  var accountChanges: Observable<Void>? { session.asObservable().map { _ in } }
+  func covers(_ request: Request) -> Bool { request.url.host == origin.host && request.url.port == origin.port }
+
+  func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+    guard covers(request), let session = session.value else { return next(request) }
+    var request = request
+    request.headers["X-Session"] = session.key
+    request.credentials.append(Request.Credentials(account: session.user, headers: ["X-Session": session.key]))
+    return next(request)
+  }
+}
+
 final class EverydaySamples: XCTestCase {
   private let stub = StubTransport { _ in .json("{}") }
 

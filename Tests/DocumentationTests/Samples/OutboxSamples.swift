@@ -24,11 +24,12 @@ final class NotesScreen {
   private let outbox: Outbox
   private let bag = DisposeBag()
 
-  init(directory: URL, app: Network) throws {
+  init(directory: URL, app: Network, login: AuthenticationInterceptor) throws {
     outbox = try Outbox(directory, on: app)
-    outbox.pending
-      .subscribeOnMain(with: self) { me, entries in
-        me.unsent = entries.compactMap { $0.endpoint(as: AddNote.self) }
+    Observable.combineLatest(outbox.pending, login.owner)
+      .subscribeOnMain(with: self) { me, latest in
+        let (entries, user) = latest
+        me.unsent = entries.filter { $0.account == user }.compactMap { $0.endpoint(as: AddNote.self) }
       }
       .disposed(by: bag)
     outbox.results(of: AddNote.self)
@@ -102,5 +103,29 @@ final class OutboxSamples: XCTestCase {
     network.isOn.accept(true)
     clock.advanceBy(1000)
     try assertPrinted(asIn: "WritesThatSurvive")
+  }
+
+  @MainActor
+  func test_screenOfTheGuide_showsTheUnsentNotesOfThePresentUser() async throws {
+    let url = try XCTUnwrap(URL(string: "https://notes.example"))
+    let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let login = AuthenticationInterceptor(
+      for: [url], store: MemoryTokenStore(Token(access: "a", account: "ann"))
+    ) { _ in .never() }
+    try await login.loadAccount()
+    let stub = StubTransport { _ in .failure(.connection) }
+    let app = Network(Backend(baseURL: url, transport: stub, interceptors: [login]))
+    let screen = try NotesScreen(directory: directory, app: app, login: login)
+    screen.add("of ann")
+    while screen.unsent.map(\.text) != ["of ann"] { await Task.yield() }
+    try await login.setToken(nil)
+    while !screen.unsent.isEmpty { await Task.yield() }
+    try await login.setToken(Token(access: "b", account: "bob"))
+    screen.add("of bob")
+    while screen.unsent.isEmpty { await Task.yield() }
+    XCTAssertEqual(screen.unsent.map(\.text), ["of bob"])
+    try await login.setToken(Token(access: "a", account: "ann"))
+    while screen.unsent.map(\.text) != ["of ann"] { await Task.yield() }
   }
 }

@@ -23,11 +23,13 @@ package final class CommentsModel {
   private let outbox: Outbox
   private let bag = DisposeBag()
 
-  package init(_ outbox: Outbox) {
+  /// Shows the comments of the present `user`.
+  package init(_ outbox: Outbox, of user: Observable<String?>) {
     self.outbox = outbox
-    outbox.pending
-      .subscribeOnMain(with: self) { me, entries in
-        me.unsent = entries.compactMap { $0.endpoint(as: AddComment.self) }
+    Observable.combineLatest(outbox.pending, user)
+      .subscribeOnMain(with: self) { me, latest in
+        let (entries, user) = latest
+        me.unsent = entries.filter { $0.account == user }.compactMap { $0.endpoint(as: AddComment.self) }
       }
       .disposed(by: bag)
     outbox.results(of: AddComment.self)

@@ -7,8 +7,11 @@ import Observation
 package final class ListModel {
   package private(set) var articles: [Article] = []
   /// The message of an error; `nil` if everything is well.
-  package private(set) var note: String?
+  package var note: String? { likeNote ?? listNote }
   package private(set) var isLoading = false
+  // Two properties, because a snapshot of the list may follow the error of a like.
+  private var listNote: String?
+  private var likeNote: String?
   private let network: Network
 
   package init(_ network: Network) { self.network = network }
@@ -17,9 +20,9 @@ package final class ListModel {
   package func run() async {
     do {
       for try await snapshot in network.watch(Articles()).values {
-        articles = snapshot.value ?? articles
+        articles = snapshot.value ?? []
         isLoading = snapshot.isFetching
-        note = snapshot.error?.message
+        listNote = snapshot.error?.message
       }
     } catch {
       // The stream ends only with the task.
@@ -34,12 +37,13 @@ package final class ListModel {
 
   /// Changes the like immediately. If the server refuses, it changes back, and the note says why.
   package func setLiked(_ isLiked: Bool, _ id: Int) async {
+    likeNote = nil
     do throws(NetworkError) {
       try await network.fetch(Like(id: id, isLiked: isLiked), editing: Articles()) { articles in
         for index in articles.indices where articles[index].id == id { articles[index].isLiked = isLiked }
       }
     } catch {
-      note = error.message
+      likeNote = error.message
     }
   }
 }

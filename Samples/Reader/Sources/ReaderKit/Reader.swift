@@ -1,5 +1,6 @@
 import Foundation
 import NetLayer
+import Streams
 
 /// The backend of the app, and the user who is signed in.
 package struct Reader: Sendable {
@@ -36,6 +37,9 @@ package struct Reader: Sendable {
     ]
     (network, self.accounts, self.authentication) = (Network(backend), accounts, authentication)
   }
+
+  /// The user who is signed in, and each change.
+  package var user: Observable<String?> { authentication.owner }
 
   /// Signs in; all screens then show the data of the new user.
   package func signIn(_ user: String, password: String) async throws {

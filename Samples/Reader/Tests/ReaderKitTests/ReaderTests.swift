@@ -223,15 +223,20 @@ final class ReaderTests: XCTestCase {
     server.isOffline.withLock { $0 = true }
     do {
       let outbox = try Outbox(directory, on: reader.network, reachability: Online())
-      let model = CommentsModel(outbox)
+      let model = CommentsModel(outbox, of: reader.user)
       outbox.start()
       model.add("Good tea", to: 1)
       await settle { model.unsent.map(\.text) == ["Good tea"] }
       XCTAssertNil(model.note)
+      try await reader.signOut()
+      await settle { model.unsent.isEmpty }
     }
     server.isOffline.withLock { $0 = false }
+    form.password = "right"
+    let again = Work { await form.signIn() }
+    await settle { again.isDone }
     let outbox = try Outbox(directory, on: reader.network, reachability: Online())
-    let model = CommentsModel(outbox)
+    let model = CommentsModel(outbox, of: reader.user)
     outbox.start()
     await settle { server.comments.withLock { $0.count } == 1 && model.unsent.isEmpty }
     XCTAssertEqual(model.note, nil)

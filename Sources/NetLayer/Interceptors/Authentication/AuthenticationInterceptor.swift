@@ -27,7 +27,7 @@ import Streams
 ///
 /// Place it after a `RetryInterceptor`, so that each attempt uses the newest token. Place it before a
 /// `LimitInterceptor`, so that a request that waits for a refresh does not count against the limits.
-public final class AuthenticationInterceptor: Interceptor {
+public final class AuthenticationInterceptor: Interceptor, AccountSource {
   /// A function that returns a new token to replace the old token, which is `nil` if there is none yet.
   ///
   /// Requests that the closure starts while it is called and subscribed are not intercepted. Requests that it starts
@@ -122,11 +122,14 @@ public final class AuthenticationInterceptor: Interceptor {
   /// keeps the account changes nothing. It fails if the store can't be read.
   public var owner: Observable<String?> { tokens.owner }
 
-  /// The number of sign-ins and sign-outs, and the account, if it is known.
-  var identity: (generation: Int, account: String?) { tokens.identity }
+  /// The user of the token: ``Token/account``, or else a user without a name.
+  public var accountState: AccountState { tokens.accountState }
 
-  /// Signals each change of the token, on the thread of the change.
-  var tokenChanges: Observable<Void> { tokens.changed.asObservable() }
+  /// A signal after each change of the token, on the thread of the change.
+  public var accountChanges: Observable<Void>? { tokens.changed.asObservable() }
+
+  /// Reads the store, unless it has been read.
+  public func loadAccount() async throws { _ = try await tokens.current.value }
 
   /// Replaces the token after a sign-in, or with `nil` after a sign-out, then saves it. An in-flight refresh is discarded.
   ///
@@ -140,22 +143,9 @@ public final class AuthenticationInterceptor: Interceptor {
   /// - Throws: The error of the store. The interceptor uses the new token anyway.
   public func setToken(_ token: Token?) async throws { try await tokens.replace(with: token) }
 
-  /// Returns the account of the current token, or else the token, if it is sent with `request`. As long as the store has
-  /// not been read, it returns a text that no other request has.
-  public func account(of request: Request) -> String? {
-    guard covers(request) else { return nil }
-    guard let known = tokens.known else { return UUID().uuidString }
-    return known.token?.owner
-  }
-
-  /// Begins to read the store, so that `account(of:)` knows the token if the store waits for nothing. Stores the user who
-  /// begins the call.
+  /// Begins to read the store, so that `account(of:)` knows the token if the store waits for nothing.
   public func prepare(_ request: inout Request) {
-    let (isLoaded, generation) = tokens.owning
-    if !isLoaded, covers(request) { _ = tokens.load().subscribe(onError: { _ in }) }
-    // Only `intercept` asks whether the token is sent with the request. A request of an upload has the owner of the upload.
-    guard let generation, owner(of: request) == nil else { return }
-    request.context[CallOwners.self].append((ObjectIdentifier(tokens), generation))
+    if !tokens.isLoaded, covers(request) { _ = tokens.load().subscribe(onError: { _ in }) }
   }
 
   /// Sends `request` with the token, and again with a new token if the status is 401.
@@ -167,15 +157,11 @@ public final class AuthenticationInterceptor: Interceptor {
     }
   }
 
-  /// - Throws: `NetworkError` of kind `authentication` if the user who began the call has signed out. An interceptor before
-  ///   this one may send the request much later, for example after a pause.
   private func responses(
     to request: Request, _ held: TokenRefresh.Held, _ next: InterceptorChain
   ) throws -> Observable<Response> {
-    // A stored request names its user, which is checked before each sending.
-    if let owner = owner(of: request), owner != held.generation, request.context[RequiredAccount.self] == nil {
-      throw signedOut(request)
-    }
+    // No refresh on behalf of a user who has signed out.
+    if let failure = request.context[CallAccounts.self]?.failure(of: request) { throw failure }
     let now = next.clock.now
     guard let renewal = held.renewal, renewal <= now else { return sent(request, with: held, next) }
     let fresh = replacement(of: held, request, nil, next.clock)
@@ -189,26 +175,13 @@ public final class AuthenticationInterceptor: Interceptor {
       }
     return usable.flatMap { [self] fresh in
       // Another user has signed in during the refresh.
-      guard let fresh else { throw refusal(of: tokens.known?.token, request) ?? signedOut(request) }
+      guard let fresh else { throw refusal(of: tokens.known?.token, request) ?? CallAccounts.signedOut(request) }
       return sent(request, with: fresh, next)
     }
   }
 
-  private func signedOut(_ request: Request) -> NetworkError {
-    NetworkError(
-      kind: .authentication,
-      reason:
-        "the user who began the call has signed out, so it is not sent as another user; if both tokens are of the "
-        + "same user, state Token.account", request: request)
-  }
-
-  /// Returns the generation of the token with which the call began; `nil` for none.
-  private func owner(of request: Request) -> Int? {
-    request.context[CallOwners.self].first { $0.tokens == ObjectIdentifier(tokens) }?.generation
-  }
-
   /// Returns whether the token is sent with `request`. A URL that a server has chosen starts no refresh either.
-  func covers(_ request: Request) -> Bool {
+  public func covers(_ request: Request) -> Bool {
     !request.context[IsPartOfRefresh.self] && isFor(request.url) && !request.isForeign
       && request.headers.values(of: "Authorization").isEmpty
   }
@@ -231,7 +204,7 @@ public final class AuthenticationInterceptor: Interceptor {
           guard isRejected(again), Origin(again.url) == Origin(request.url) else { return again }
           tokens.noteRefusal(of: fresh, at: next.clock.now)
           var refusal = again
-          refusal.context[RefusedToken.self] = fresh.token
+          refusal.context[Refusal.self] = { [self] in fresh.token == tokens.known?.token }
           return refusal
         }
       }
@@ -250,13 +223,7 @@ public final class AuthenticationInterceptor: Interceptor {
   }
 
   /// Returns whether the server has rejected the token of a request.
-  func rejects(_ response: Response) -> Bool { isFor(response.url) && isRejected(response) }
-
-  /// Returns whether `response` is the rejection of a new token that is still the current one, so that another refresh is
-  /// useless.
-  func hasRefused(_ response: Response) -> Bool {
-    response.context[RefusedToken.self].map { $0 == tokens.known?.token } ?? false
-  }
+  public func rejects(_ response: Response) -> Bool { isFor(response.url) && isRejected(response) }
 
   /// Returns the error of a request that must not carry `token`, because it belongs to another user.
   private func refusal(of token: Token?, _ request: Request) -> NetworkError? {
@@ -284,24 +251,7 @@ public final class AuthenticationInterceptor: Interceptor {
   }
 }
 
-/// The generations of tokens at the start of a call that began with a token, for each interceptor. The generation
-/// changes when another user signs in.
-enum CallOwners: ContextKey {
-  static let defaultValue: [(tokens: ObjectIdentifier, generation: Int)] = []
-}
-
 /// A marker of requests that a refresh sends, which therefore can't wait for it.
 enum IsPartOfRefresh: ContextKey {
   static let defaultValue = false
-}
-
-/// The account whose token a stored request must carry, which is `nil` for no token; `nil` if any token will do. An error
-/// with this value means that nothing was sent.
-enum RequiredAccount: ContextKey {
-  static let defaultValue: String?? = nil
-}
-
-/// The new token that a server has rejected with a response; `nil` for no rejection.
-enum RefusedToken: ContextKey {
-  static let defaultValue: Token? = nil
 }

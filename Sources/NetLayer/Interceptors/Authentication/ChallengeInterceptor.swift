@@ -16,7 +16,7 @@ import Streams
 /// redirect to another path of the server ends with status 400 or 401: call the final URL.
 ///
 /// Place it where an ``AuthenticationInterceptor`` would be.
-public final class ChallengeInterceptor: Interceptor {
+public final class ChallengeInterceptor: Interceptor, AccountSource {
   private let origins: Set<Origin>
   private let user: String
   private let password: String
@@ -51,8 +51,10 @@ public final class ChallengeInterceptor: Interceptor {
     covers(request) && sessions.withLock { $0[Origin(request.url)] != nil } ? user : nil
   }
 
-  /// Returns the user whose credentials `request` carries if its server asks for them; `nil` for another origin.
-  func user(of request: Request) -> String? { covers(request) ? user : nil }
+  /// The user of the credentials.
+  public var accountState: AccountState { .user(user) }
+  /// `nil`, because the user never changes.
+  public var accountChanges: Observable<Void>? { nil }
 
   /// Sends `request`, with credentials if the server has asked for them before, and again after a new challenge.
   public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
@@ -79,7 +81,8 @@ public final class ChallengeInterceptor: Interceptor {
     }
   }
 
-  private func covers(_ request: Request) -> Bool {
+  /// Returns whether `request` carries credentials if its server asks for them.
+  public func covers(_ request: Request) -> Bool {
     isFor(request.url) && !request.isForeign && request.headers.values(of: "Authorization").isEmpty
   }
 

@@ -71,15 +71,18 @@ final class TokenRefresh: Sendable {
   /// The token in memory; `nil` until the store has been read.
   var known: Held? { state.withLock { $0.isLoaded ? $0.held : nil } }
 
-  /// Whether the store has been read, and the generation of a token that exists or may exist in it; `nil` if no user is
-  /// signed in.
-  var owning: (isLoaded: Bool, generation: Int?) {
-    state.withLock { ($0.isLoaded, $0.isLoaded && $0.held.token == nil ? nil : $0.held.generation) }
-  }
+  /// Whether the store has been read.
+  var isLoaded: Bool { state.withLock { $0.isLoaded } }
 
-  /// The number of sign-ins and sign-outs, and the account that the token states. Unlike the token, they survive a
-  /// refresh.
-  var identity: (generation: Int, account: String?) { state.withLock { ($0.held.generation, $0.held.token?.account) } }
+  /// The user of the token, which survives a refresh.
+  var accountState: AccountState {
+    let (isLoaded, held) = state.withLock { ($0.isLoaded, $0.held) }
+    let user: AccountState.User =
+      if !isLoaded { .unknown } else {
+        held.token.map { $0.account.map { .named($0) } ?? .unnamed($0.access) } ?? .nobody
+      }
+    return AccountState(user, signIns: held.generation)
+  }
 
   /// The same at the time `now`, when a token that was set is first used.
   func known(at now: Date) -> Held? {

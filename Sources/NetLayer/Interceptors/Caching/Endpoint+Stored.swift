@@ -126,10 +126,7 @@ extension Network {
   }
 
   /// The interceptor of the network's cache; the outermost of several.
-  var cacheInterceptor: CacheInterceptor? {
-    for case let interceptor as CacheInterceptor in backend.interceptors { return interceptor }
-    return nil
-  }
+  var cacheInterceptor: CacheInterceptor? { caches.first }
 
   /// The backend's interceptors after that one.
   var behindCache: ArraySlice<any Interceptor> {

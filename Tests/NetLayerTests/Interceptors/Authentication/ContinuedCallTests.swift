@@ -140,7 +140,7 @@ final class ContinuedCallTests: XCTestCase {
     virtual.scheduler.start()
     XCTAssertEqual(refreshes.value, 0)
     XCTAssertNil(store.load())
-    XCTAssertEqual(authentication.identity.account, nil)
+    XCTAssertEqual(authentication.accountState.name, nil)
     XCTAssertEqual(virtual.notes.all.count, 1)
   }
 

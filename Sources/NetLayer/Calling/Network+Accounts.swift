@@ -1,0 +1,29 @@
+import Streams
+
+extension Network {
+  /// The sources of a backend: its interceptors in order, then its signer and its transport.
+  static func accountSources(of backend: Backend) -> [any AccountSource] {
+    backend.interceptors.compactMap { $0 as? any AccountSource }
+      + [backend.signer as? any AccountSource, backend.transport as? any AccountSource].compactMap(\.self)
+  }
+
+  /// Returns the present users of `request`, which is a request before interceptors change it.
+  func accounts(of request: Request) -> Accounts {
+    var names = caches.compactMap { $0.account.map { $0(request) ?? "" } }
+    for interceptor in interceptors where !(interceptor is any AccountSource) {
+      if let name = interceptor.account(of: request) { names.append(name) }
+    }
+    return Accounts(of: request, accountSources, names: names)
+  }
+
+  /// Emits the users of `request` when all sources know them.
+  func knownAccounts(of request: Request) -> Single<Accounts> {
+    .deferred { [self] in
+      let accounts = accounts(of: request)
+      let unknown = accounts.unknown
+      guard !unknown.isEmpty else { return .just(accounts) }
+      return Single.starting { for source in unknown { try await source.loadAccount() } }
+        .map { [self] in self.accounts(of: request) }
+    }
+  }
+}

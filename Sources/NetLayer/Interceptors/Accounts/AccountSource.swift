@@ -1,0 +1,117 @@
+import PortableFoundation
+import Streams
+
+/// A type that knows the user for whom it authenticates requests: an interceptor, a ``Signer`` or a transport.
+///
+/// ```swift
+/// final class Login: Interceptor, AccountSource {
+///   let session = BehaviorRelay<Session?>(value: nil)
+///   var accountState: AccountState { session.value.map { .user($0.name) } ?? .nobody }
+///   var accountChanges: Observable<Void>? { session.asObservable().map { _ in } }
+///   func covers(_ request: Request) -> Bool { request.url.host == "api.example.com" }
+///   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+///     var request = request
+///     request.headers["X-Session"] = session.value?.key
+///     return next(request)
+///   }
+/// }
+/// ```
+/// Everything that outlives a call follows it. Live queries forget the values of a former user, an ``Outbox`` sends an entry
+/// only for its user, and an upload is continued only by its user. A call that one user began is not sent as another.
+/// ``AuthenticationInterceptor`` and ``ChallengeInterceptor`` are sources.
+///
+/// | change of ``accountState`` | live query | entry of "ann" in an outbox | upload of "ann" |
+/// |---|---|---|---|
+/// | nobody to ann | requested again | sent | continued |
+/// | ann to nobody | values removed | waits | fails with `authentication`; its note stays |
+/// | ann to bob | values removed, requested again | waits | fails with `authentication`; its note stays |
+/// | a new token of ann | nothing | sent | continued |
+/// | unknown to ann | nothing | `send` throws while unknown | waits for ``loadAccount()`` |
+/// | never: ``accountChanges`` is `nil` | the user is a part of the key | the entry has no user | the user is a part of the note |
+///
+/// If several sources cover a request, an entry belongs to the user of the first one, in the order of the interceptors.
+/// Queries and uploads follow all of them.
+public protocol AccountSource: AnyObject, Sendable {
+  /// The present user. It is read on any thread, before each request, and must not block.
+  var accountState: AccountState { get }
+  /// A signal that ``accountState`` may have changed, emitted after each change; `nil` if the user never changes, as with a
+  /// password in code or a certificate.
+  var accountChanges: Observable<Void>? { get }
+  /// Returns whether the source authenticates `request`, which is the request before interceptors change it. It must not
+  /// block.
+  func covers(_ request: Request) -> Bool
+  /// Returns whether the server has rejected the user's credentials with `response`, so that an entry of an outbox waits for
+  /// a new sign-in. The default is a status 401.
+  func rejects(_ response: Response) -> Bool
+  /// Waits until ``accountState`` is known, for a source that reads it asynchronously. The default returns immediately.
+  ///
+  /// - Throws: Any error; the call that needs the user fails with it, and an outbox tries again later.
+  func loadAccount() async throws
+}
+
+extension AccountSource {
+  /// Returns whether the status is 401.
+  public func rejects(_ response: Response) -> Bool { response.status == 401 }
+  /// Returns immediately.
+  public func loadAccount() async throws {}
+}
+
+extension Interceptor where Self: AccountSource {
+  /// Returns the user of a request that the source covers. As long as the user is unknown, it returns a text that no other
+  /// request has.
+  public func account(of request: Request) -> String? { covers(request) ? accountState.account : nil }
+}
+
+/// The user of an ``AccountSource`` at one moment.
+public struct AccountState: Sendable, Hashable {
+  enum User: Sendable, Hashable {
+    case unknown, nobody, named(String)
+    /// A user without a name, and the text that stands for the user, such as the token.
+    case unnamed(String)
+  }
+
+  let user: User
+  /// The number of sign-ins and sign-outs, from a source that counts them; `nil` from others. It tells users without a name
+  /// apart, and those before the first look.
+  private let signIns: Int?
+
+  init(_ user: User, signIns: Int? = nil) { (self.user, self.signIns) = (user, signIns) }
+
+  /// The user is not known yet. To become known is not a change.
+  public static let unknown = AccountState(.unknown)
+  /// Nobody is signed in.
+  public static let nobody = AccountState(.nobody)
+  /// Returns the state of a signed-in user. The name is stored on disk by an outbox: don't pass a secret.
+  public static func user(_ name: String) -> AccountState { AccountState(.named(name)) }
+
+  /// Compares the users.
+  public static func == (a: AccountState, b: AccountState) -> Bool { a.user == b.user }
+  /// Hashes the user.
+  public func hash(into hasher: inout Hasher) { hasher.combine(user) }
+
+  /// The name; `nil` for nobody, and for a user without a name.
+  var name: String? { if case .named(let name) = user { name } else { nil } }
+
+  /// The text that stands for the user in the keys of caches; a text of its own while the user is unknown.
+  var account: String? {
+    switch user {
+    case .unknown: UUID().uuidString
+    case .nobody: nil
+    case .named(let text), .unnamed(let text): text
+    }
+  }
+
+  /// Whether the requests of this moment may belong to a user.
+  var mayBeUser: Bool { user != .nobody }
+
+  /// Returns whether another user has signed in or out since `former`. A new token of the same user and the first look
+  /// change nothing.
+  func differs(from former: AccountState) -> Bool {
+    switch (former.user, user) {
+    case (.named(let old), .named(let new)): return old != new
+    default: break
+    }
+    if let signIns, let old = former.signIns { return signIns != old }
+    return user != former.user && user != .unknown && former.user != .unknown
+  }
+}

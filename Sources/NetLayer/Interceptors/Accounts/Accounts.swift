@@ -1,0 +1,104 @@
+import PortableFoundation
+import Streams
+
+/// The users of one request at one moment, according to the sources that cover it.
+struct Accounts: Sendable {
+  /// The covering sources, in the order of the interceptors, with their states.
+  private let users: [(source: any AccountSource, state: AccountState)]
+  /// The accounts that interceptors which are not sources return.
+  private let names: [String]
+
+  init(of request: Request, _ sources: [any AccountSource], names: [String] = []) {
+    users = sources.filter { $0.covers(request) }.map { ($0, $0.accountState) }
+    self.names = names
+  }
+
+  /// The sources whose user may change.
+  var changing: [any AccountSource] { users.map(\.source).filter { $0.accountChanges != nil } }
+
+  /// The state of the first source whose user may change, to whom a stored write belongs; `nil` for none.
+  var owner: AccountState? { users.first { $0.source.accountChanges != nil }?.state }
+
+  /// The sources whose user is not known yet.
+  var unknown: [any AccountSource] { users.filter { $0.state == .unknown }.map(\.source) }
+
+  /// The accounts that never change within a query: those of interceptors that are not sources, and constant users.
+  var constant: String {
+    text(names + users.filter { $0.source.accountChanges == nil }.map { $0.state.account ?? "" })
+  }
+
+  /// The text that stands for all users; empty for a request that nobody authenticates.
+  var text: String {
+    let all = names + users.compactMap(\.state.account)
+    return all.isEmpty ? "" : text(all)
+  }
+
+  /// Whether a user who may change has no name.
+  var hasUnnamedUser: Bool {
+    users.contains { user in
+      if case .unnamed = user.state.user { return user.source.accountChanges != nil }
+      return false
+    }
+  }
+
+  /// Returns whether another user has signed in or out since `former`.
+  func differs(from former: Accounts) -> Bool {
+    guard names == former.names, users.count == former.users.count else { return true }
+    return zip(users, former.users).contains { $0.source !== $1.source || $0.state.differs(from: $1.state) }
+  }
+
+  /// Returns whether another user has signed in or out since.
+  var haveChanged: Bool { users.contains { $0.source.accountState.differs(from: $0.state) } }
+
+  private func text(_ parts: [String]) -> String { parts.map { "\($0.utf8.count):\($0)" }.joined() }
+}
+
+/// The users who began a call. The call is not sent as another user, although an interceptor may pause it for long.
+struct CallAccounts: ContextKey, Sendable {
+  static let defaultValue: CallAccounts? = nil
+
+  private let users: [(source: any AccountSource, state: AccountState)]
+
+  /// The users of `request`, which it may belong to; `nil` for none.
+  ///
+  /// - Parameter isStrict: Whether a request that nobody began belongs to nobody. Otherwise, it may become that of the
+  ///   first user, as at the start of an app.
+  init?(of request: Request, _ sources: [any AccountSource], isStrict: Bool = false) {
+    var users: [(source: any AccountSource, state: AccountState)] = []
+    for source in sources where source.covers(request) {
+      let state = source.accountState
+      if isStrict || state.mayBeUser { users.append((source, state)) }
+    }
+    guard !users.isEmpty else { return nil }
+    self.users = users
+  }
+
+  /// Returns the error of `request` if another user has signed in or out since; `nil` if it may be sent.
+  func failure(of request: Request) -> NetworkError? {
+    for (source, state) in users where source.accountState.differs(from: state) { return Self.signedOut(request) }
+    return nil
+  }
+
+  /// The error of a request whose user has signed out.
+  static func signedOut(_ request: Request) -> NetworkError {
+    var error = NetworkError(
+      kind: .authentication,
+      reason:
+        "the user who began the call has signed out, so it is not sent as another user; if both sign-ins are of the "
+        + "same user, state the name (Token.account, AccountState.user)", request: request)
+    error.context[RequiredAccount.self] = request.context[RequiredAccount.self]
+    return error
+  }
+}
+
+/// The account whose credentials a stored request must carry, which is `nil` for no credentials; `nil` if any will do. An
+/// error with this value means that nothing was sent.
+enum RequiredAccount: ContextKey {
+  static let defaultValue: String?? = nil
+}
+
+/// A function that returns whether a response is the rejection of credentials that are still the newest ones, so that
+/// another refresh is useless; `nil` for no rejection.
+enum Refusal: ContextKey {
+  static let defaultValue: (@Sendable () -> Bool)? = nil
+}
