@@ -65,7 +65,7 @@
     func test_aConnectionClosedDuringTheHandshakeIsNotReportedAsACertificateError() throws {
       let server = try RawServer { _, _ in }
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
-      let failure = try error(url)
+      let failure = try error(url, .init(tls: .init(trust: makeTestTrust())))
       assert(failure, .connection, says: "closed the connection during the TLS handshake")
       XCTAssertFalse(failure.reason.contains("certificate"), failure.reason)
     }
