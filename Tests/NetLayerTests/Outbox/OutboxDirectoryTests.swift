@@ -25,6 +25,16 @@ final class OutboxDirectoryTests: XCTestCase {
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: backup.path).sorted(), names.sorted())
   }
 
+  func test_outbox_serverOnTheLocalMachine_needsNoNetwork() throws {
+    let fixture = try OutboxFixture(self)
+    let monitor = SystemReachability(fixed: false)
+    let outbox = try Outbox(fixture.folder, on: fixture.network, reachability: monitor)
+    _ = outbox.results.subscribe(onNext: { [results = fixture.results] in results.add(OutboxFixture.text($0)) })
+    outbox.start()
+    try outbox.send(AddNote(text: "1"))
+    fixture.waits(forResults: ["200 \(body("1"))"])
+  }
+
   func test_outbox_ownLinkToADirectory_isFollowed() throws {
     let fixture = try OutboxFixture(self)
     let target = URL(filePath: NSTemporaryDirectory()).appending(path: "target-\(UUID().uuidString)")
