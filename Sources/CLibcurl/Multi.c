@@ -75,6 +75,8 @@ static int socket_changed(void *easy, int socket, int what, void *context, void 
   if (wanted != 0 && state->is_unread != DISTRUSTED) set_unread(multi, socket, 0);
   bool is_idle = wanted == 0 && state->is_connection && (state->watched == CURL_POLL_IN || is_connected(socket));
   if (wanted == 0) state->is_connection = is_idle;
+  // libcurl also reads without an event, such as just after it has sent a request.
+  if (is_idle) state->last_input = now();
   watch(multi, socket, is_idle ? CURL_POLL_IN : wanted);
   return 0;
 }

@@ -53,6 +53,11 @@ public protocol Transport: Sendable {
 /// A transport that copies a generated body to a temporary file before it sends the first byte.
 package protocol SpoolingTransport: Transport {}
 
+/// A transport that can reach servers through Unix domain sockets, for which no network is needed.
+package protocol SocketTransport: Transport {
+  func isUnixSocket(_ url: URL) -> Bool
+}
+
 /// The closures that receive a response while it arrives.
 public struct StreamReceiver: Sendable {
   /// The closure that receives the status and the header fields.

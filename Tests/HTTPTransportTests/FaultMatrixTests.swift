@@ -10,7 +10,7 @@ import XCTest
 /// Tests of every server fault × body mode × method: each request fails once, with the correct error, and leaks
 /// nothing.
 class FaultMatrixTests: XCTestCase {
-  func makeTransport() throws -> any Transport { DefaultTransport.make() }
+  func makeTransport() throws -> any Transport { try makeTrustingTransport() }
 
   /// The faults that this transport supports.
   var faults: [TestServer.Fault] { TestServer.Fault.allCases }

@@ -18,7 +18,7 @@ enum Tour {
 
     A tour of NetLayer on its own loopback server. Prints a line for each result when it arrives. With --json, a line
     contains: stop, text. With --inspect, the first line is the URL of a page that shows all calls, and the tour is repeated
-    until Ctrl-C.
+    until Ctrl-C, also after a failure.
     """
 
   static func run(_ console: Console, json: Bool = false, inspects: Bool = false) -> Int32 {
@@ -50,11 +50,17 @@ enum Tour {
     Interrupt.handle { interrupted.signal() }
     defer { inspector.stop() }
     console.print(json ? jsonLine("inspect: \(inspector.url.absoluteString)") : InspectCommand.line(inspector))
-    repeat {
-      let code = try tour(recorder)
-      if code != 0 { return code }
-    } while interrupted.wait(timeout: .now() + .seconds(pause)) == .timedOut
+    repeatTour(console, until: { interrupted.wait(timeout: .now() + .seconds(pause)) == .success }) {
+      _ = try tour(recorder)
+    }
     return 0
+  }
+
+  /// Repeats a tour. One that fails is reported, and the page with its calls remains.
+  static func repeatTour(_ console: Console, until isInterrupted: () -> Bool, _ tour: () throws -> Void) {
+    repeat {
+      do { try tour() } catch { console.complain("the tour failed: \(error)") }
+    } while !isInterrupted()
   }
 
   private static func play(_ stops: Stops, _ console: Console, _ json: Bool) -> Int32 {

@@ -74,7 +74,7 @@ package final class PartialFile {
       throw NetworkError(
         kind: .file, reason: "\(other.path) does not belong to a download; move it away, or choose another destination")
     }
-    guard DurableDirectory.isOwn(descriptor), isOwnNote else {
+    guard DurableDirectory.isOwn(descriptor, hasOneName: true), isOwnNote else {
       try replace()
       return
     }

@@ -17,7 +17,9 @@ import Streams
 /// - A cookie of more than 4,096 bytes is ignored.
 /// - A request has at most 16 KB of cookies, those with the longest paths. More would make servers reject it.
 /// - At most 100 cookies per domain are stored, and 3,000 in total (RFC 6265 §6.1). Of a domain, the oldest are removed;
-///   in total, those that were not sent for the longest time, or those of a site that has more than 1,000.
+///   in total, the 300 that were not sent for the longest time, or those of a site that has more than 1,000. A site is the
+///   domain below a public suffix, with all of its subdomains; without libpsl, the last two labels.
+/// - Of a response, the first 50 `Set-Cookie` fields count.
 public final class CookieJar: Sendable {
   /// A cookie.
   public struct Cookie: Sendable, Hashable, Codable {
@@ -47,56 +49,13 @@ public final class CookieJar: Sendable {
     }
   }
 
-  /// The maximum number of cookies per domain, and of all. RFC 6265 §6.1 requires at least 50, and 3,000.
-  private static let (limit, totalLimit) = (100, 3000)
+  /// The maximum number of `Set-Cookie` fields of a response that count. A head can have 500.
+  private static let responseLimit = 50
   /// The maximum size of the `Cookie` field in bytes.
   private static let fieldLimit = 16 << 10
 
-  private struct Entry {
-    var cookie: Cookie
-    /// The number of the store or request that used the cookie last.
-    var lastUse: Int
-  }
-
-  private struct Kept {
-    /// The cookies by domain, in order of creation. No domain is without cookies.
-    var domains: [String: [Entry]] = [:]
-    var uses = 0
-
-    var count: Int { domains.values.reduce(0) { $0 + $1.count } }
-
-    /// Returns the last two labels of a domain.
-    private static func site(of domain: String) -> Substring {
-      let labels = domain.split(separator: ".")
-      return labels.count > 2 ? domain[labels[labels.count - 2].startIndex...] : domain[...]
-    }
-
-    mutating func edit(_ domain: String, _ change: (inout [Entry]) -> Void) {
-      var entries = domains.removeValue(forKey: domain) ?? []
-      change(&entries)
-      if !entries.isEmpty { domains[domain] = entries }
-    }
-
-    /// Removes a cookie if there are too many: all expired ones, or else the one that was not used for the longest time (RFC
-    /// 6265 §5.3). A site that has a third of all cookies loses its own, so that it can't remove those of others.
-    mutating func makeRoom(at now: Date) {
-      guard count > CookieJar.totalLimit else { return }
-      for domain in Array(domains.keys) { edit(domain) { $0.removeAll { $0.cookie.isExpired(at: now) } } }
-      guard count > CookieJar.totalLimit else { return }
-      var sizes: [Substring: Int] = [:]
-      for (domain, entries) in domains { sizes[Self.site(of: domain), default: 0] += entries.count }
-      let crowded = sizes.max { $0.value < $1.value }.flatMap { $0.value > CookieJar.totalLimit / 3 ? $0.key : nil }
-      let oldest = domains.filter { crowded == nil || Self.site(of: $0.key) == crowded }
-        .mapValues { $0.map(\.lastUse).min() ?? 0 }.min { $0.value < $1.value }
-      guard let (domain, use) = oldest else { return }
-      edit(domain) { entries in
-        if let index = entries.firstIndex(where: { $0.lastUse == use }) { entries.remove(at: index) }
-      }
-    }
-  }
-
   /// Any thread may use the cookies. No other code is called under the lock.
-  private let kept = Locked(Kept())
+  private let kept = Locked(CookieTable())
 
   private let storage: CookieStorage?
 
@@ -106,10 +65,9 @@ public final class CookieJar: Sendable {
   private init(_ storage: CookieStorage, _ cookies: [Cookie]) {
     self.storage = storage
     kept.withLock { kept in
-      for cookie in cookies {
-        kept.uses += 1
-        kept.domains[cookie.domain, default: []].append(Entry(cookie: cookie, lastUse: kept.uses))
-      }
+      let now = Date()
+      for cookie in cookies { _ = kept.put(cookie, at: now) }
+      kept.makeRoom(at: now)
     }
   }
 
@@ -153,13 +111,11 @@ public final class CookieJar: Sendable {
   public func save() throws(NetworkError) { try storage?.save { self.cookies } }
 
   /// The cookies by domain, the oldest first. Includes expired cookies until the next request to their domain.
-  public var cookies: [Cookie] {
-    kept.withLock(\.domains).sorted { $0.key < $1.key }.flatMap { $0.value.map(\.cookie) }
-  }
+  public var cookies: [Cookie] { kept.withLock { $0 }.cookies }
 
   /// Removes all cookies.
   public func removeAll() {
-    kept.release { exchange(&$0, with: Kept()) }
+    kept.release { exchange(&$0, with: CookieTable()) }
     noteChange()
   }
 
@@ -179,13 +135,13 @@ public final class CookieJar: Sendable {
     let path = SetCookie.path(url)
     let isSecure = url.scheme?.lowercased() == "https"
     return kept.withLock { kept in
-      guard !kept.domains.isEmpty else { return nil }
-      let domains = Self.domains(of: host).filter { kept.domains[$0] != nil }
-      kept.uses += 1
+      guard kept.count > 0 else { return nil }
+      let domains = Self.domains(of: host).filter { kept.contains($0) }
+      kept.beginUse()
       var found: [(domain: String, index: Int, cookie: Cookie)] = []
       for domain in domains {
-        kept.edit(domain) { $0.removeAll { $0.cookie.isExpired(at: now) } }
-        for (index, entry) in (kept.domains[domain] ?? []).enumerated() {
+        kept.removeExpired(of: domain, at: now)
+        for (index, entry) in kept[domain].enumerated() {
           let cookie = entry.cookie
           guard isSecure || !cookie.isSecure, cookie.isForSubdomains || domain == host, Self.isBelow(path, cookie.path)
           else { continue }
@@ -201,7 +157,7 @@ public final class CookieJar: Sendable {
         let pair = "\(field.isEmpty ? "" : "; ")\(cookie.name)=\(cookie.value)"
         guard field.utf8.count + pair.utf8.count <= Self.fieldLimit else { break }
         field += pair
-        kept.domains[domain]?[index].lastUse = kept.uses
+        kept.use(index, of: domain)
       }
       return field.isEmpty ? nil : field
     }
@@ -209,50 +165,23 @@ public final class CookieJar: Sendable {
 
   /// Stores the cookies of the `Set-Cookie` fields in a response from `url`.
   package func store(_ headers: HTTPHeaders, from url: URL, at now: Date = Date()) {
-    var hasChanged = false
-    defer { if hasChanged { noteChange() } }
-    for field in headers.values(of: "Set-Cookie") {
-      guard let cookie = SetCookie(field, from: url, at: now)?.cookie else { continue }
-      let isSecure = url.scheme?.lowercased() == "https"
-      hasChanged = true
-      kept.withLock { kept in
-        if !isSecure, Self.protects(kept.domains, from: cookie) { return }
-        kept.uses += 1
-        let entry = Entry(cookie: cookie, lastUse: kept.uses)
-        kept.edit(cookie.domain) { entries in
-          let old = entries.firstIndex {
-            $0.cookie.name == cookie.name && $0.cookie.path == cookie.path
-              && $0.cookie.isForSubdomains == cookie.isForSubdomains
-          }
-          if cookie.isExpired(at: now) {
-            if let old { entries.remove(at: old) }
-          } else if let old {
-            // A replaced cookie keeps its position (RFC 6265 §5.3, step 11.3).
-            entries[old] = entry
-          } else {
-            entries.append(entry)
-            if entries.count > Self.limit { entries.removeFirst() }
-          }
-        }
-        kept.makeRoom(at: now)
+    let fields = headers.values(of: "Set-Cookie").prefix(Self.responseLimit)
+    let cookies = fields.compactMap { SetCookie($0, from: url, at: now)?.cookie }
+    guard !cookies.isEmpty else { return }
+    let isSecure = url.scheme?.lowercased() == "https"
+    let hasChanged = kept.withLock { kept in
+      var hasChanged = false
+      for cookie in cookies where isSecure || !kept.protects(from: cookie) {
+        if kept.put(cookie, at: now) { hasChanged = true }
       }
+      kept.makeRoom(at: now)
+      return hasChanged
     }
-  }
-
-  /// Returns whether a `Secure` cookie exists that `cookie`, received without TLS, must neither replace nor shadow (RFC
-  /// 6265bis §5.7, step 13).
-  private static func protects(_ domains: [String: [Entry]], from cookie: Cookie) -> Bool {
-    domains.contains { domain, entries in
-      (domain == cookie.domain || SetCookie.isBelow(domain, domain: cookie.domain)
-        || SetCookie.isBelow(cookie.domain, domain: domain))
-        && entries.contains {
-          $0.cookie.isSecure && $0.cookie.name == cookie.name && isBelow(cookie.path, $0.cookie.path)
-        }
-    }
+    if hasChanged { noteChange() }
   }
 
   /// Returns the host and its parent domains, the shortest last.
-  private static func domains(of host: String) -> [String] {
+  static func domains(of host: String) -> [String] {
     var domains = [host]
     var rest = host[...]
     while let dot = rest.firstIndex(of: ".") {
@@ -263,11 +192,7 @@ public final class CookieJar: Sendable {
   }
 
   /// Returns whether `path` matches `prefix` (RFC 6265 §5.1.4).
-  private static func isBelow(_ path: String, _ prefix: String) -> Bool {
+  static func isBelow(_ path: String, _ prefix: String) -> Bool {
     path == prefix || (path.hasPrefix(prefix) && (prefix.hasSuffix("/") || path.dropFirst(prefix.count).hasPrefix("/")))
   }
-}
-
-extension CookieJar.Cookie {
-  fileprivate func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 }

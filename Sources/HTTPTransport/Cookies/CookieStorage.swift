@@ -10,12 +10,14 @@ final class CookieStorage: Sendable {
   private let queue = DispatchQueue(label: "NetLayer.CookieJar", qos: .utility)
   /// Guards whether a write is due, and the reason why the last one failed.
   private let state = Locked((isDue: false, hasFailed: false))
+  /// The cookies that were read or written last; `nil` before. Taken on `queue`, one write at a time.
+  private let stored = Locked<[CookieJar.Cookie]?>(nil)
   /// The time in which changes are collected, so that a server that sets a cookie with each response causes few writes.
   private static let delay = DispatchTimeInterval.milliseconds(250)
   /// The jar's 3,000 cookies of at most 4 KB and their attributes.
   private static let limit = 32 << 20
 
-  private init(keepsSessionCookies: Bool, name: String, write: @escaping @Sendable (Data) throws -> Void) {
+  init(keepsSessionCookies: Bool, name: String, write: @escaping @Sendable (Data) throws -> Void) {
     (self.keepsSessionCookies, self.name, self.write) = (keepsSessionCookies, name, write)
   }
 
@@ -34,7 +36,7 @@ final class CookieStorage: Sendable {
       guard let (content, isOwn) = try DurableFile(file, limit: limit).read() else { return (storage, []) }
       guard isOwn else { throw failure("another user can write to it") }
       guard case .intact(let text) = content else { throw failure("it is damaged") }
-      return (storage, try JSONDecoder().decode(Content.self, from: text).cookies)
+      return (storage, try storage.decode(text))
     } catch {
       throw error as? NetworkError ?? failure("\(error)", error)
     }
@@ -50,7 +52,7 @@ final class CookieStorage: Sendable {
       }
       guard let text = try item.load() else { return (storage, []) }
       do {
-        return (storage, try JSONDecoder().decode(Content.self, from: text).cookies)
+        return (storage, try storage.decode(text))
       } catch {
         throw NetworkError(
           kind: .file, reason: "the keychain item \(item.account) does not contain cookies; choose another account",
@@ -63,7 +65,13 @@ final class CookieStorage: Sendable {
     var cookies: [CookieJar.Cookie]
   }
 
-  /// Writes the cookies that `cookies` returns, in a quarter of a second. Errors are reported once, to standard error.
+  private func decode(_ text: Data) throws -> [CookieJar.Cookie] {
+    let cookies = try JSONDecoder().decode(Content.self, from: text).cookies
+    stored.withLock { $0 = cookies }
+    return cookies
+  }
+
+  /// Writes the cookies that `cookies` returns, in a quarter of a second, if they differ from those stored. Errors are reported once, to standard error.
   func noteChange(_ cookies: @escaping @Sendable () -> [CookieJar.Cookie]) {
     let wasDue = state.withLock { state in
       defer { state.isDue = true }
@@ -72,7 +80,7 @@ final class CookieStorage: Sendable {
     guard !wasDue else { return }
     queue.asyncAfter(deadline: .now() + Self.delay) { [self] in
       guard state.withLock({ $0.isDue }) else { return }
-      do { try put(cookies) } catch {
+      do { try put(cookies, onlyIfChanged: true) } catch {
         let isFirst = state.withLock { state in
           defer { state.hasFailed = true }
           return !state.hasFailed
@@ -86,7 +94,7 @@ final class CookieStorage: Sendable {
   ///
   /// - Throws: `NetworkError` of kind `file`.
   func save(_ cookies: @escaping @Sendable () -> [CookieJar.Cookie]) throws(NetworkError) {
-    let result = queue.sync { Result { try put(cookies) } }
+    let result = queue.sync { Result { try put(cookies, onlyIfChanged: false) } }
     do { try result.get() } catch {
       throw NetworkError(
         kind: .file,
@@ -95,10 +103,12 @@ final class CookieStorage: Sendable {
     }
   }
 
-  private func put(_ cookies: () -> [CookieJar.Cookie]) throws {
+  private func put(_ cookies: () -> [CookieJar.Cookie], onlyIfChanged: Bool) throws {
     // Before the cookies are read, so that a later change is written later.
     state.withLock { $0.isDue = false }
     let kept = cookies().filter { keepsSessionCookies || $0.expires != nil }
+    if onlyIfChanged, stored.withLock({ $0 }) == kept { return }
     try write(try JSONEncoder().encode(Content(cookies: kept)))
+    stored.withLock { $0 = kept }
   }
 }

@@ -23,4 +23,16 @@ enum PublicSuffix {
       false
     #endif
   }
+  /// Returns the site of a domain or an address, in lowercase: the registrable domain, which is one label longer than a public
+  /// suffix. Without the list, these are the last two labels. A public suffix and an address are sites themselves.
+  static func site(of domain: String) -> String {
+    guard !SetCookie.isAddress(domain) else { return domain }
+    guard isAvailable else { return domain.split(separator: ".").suffix(2).joined(separator: ".") }
+    var (site, rest) = (domain[...], domain[...])
+    while !contains(String(rest)), let dot = rest.firstIndex(of: ".") {
+      site = rest
+      rest = rest[rest.index(after: dot)...]
+    }
+    return String(site)
+  }
 }

@@ -71,7 +71,8 @@ struct SetCookie {
     domain.contains(".") && host.hasSuffix("." + domain) && !isAddress(host)
   }
 
-  private static func isAddress(_ host: String) -> Bool {
+  /// Returns whether `host` is an IP address.
+  static func isAddress(_ host: String) -> Bool {
     // The resolver reads every host that ends in a number as an IPv4 address, such as `0x7f.1`.
     guard !host.contains(":"), let last = host.split(separator: ".").last else { return true }
     return last.hasPrefix("0x") || last.utf8.allSatisfy { (0x30...0x39).contains($0) }

@@ -2,6 +2,10 @@
   import CLibcurl
   import PortableFoundation
 
+  extension CurlTransport: SocketTransport {
+    package func isUnixSocket(_ url: URL) -> Bool { loop.configuration.directory.isUnixSocket(url) }
+  }
+
   extension CurlTransport.Configuration {
     /// The addresses by host, and by host and port; the latter take precedence.
     struct Directory {

@@ -124,7 +124,7 @@ package final class DurableDirectory: Sendable {
       let file = open(name)
       guard file >= 0 else { continue }
       // Its writer has the lock until the file has its final name.
-      if Self.isOwn(file), flock(file, LOCK_EX | LOCK_NB) == 0 { remove(name) }
+      if Self.isOwn(file, hasOneName: true), flock(file, LOCK_EX | LOCK_NB) == 0 { remove(name) }
       closeDescriptor(file)
     }
   }
@@ -136,11 +136,28 @@ package final class DurableDirectory: Sendable {
 
   private static let prefix = ".netlayer-new-"
 
-  /// Returns whether nobody but this user can write to an open regular file, and whether it has one name only.
-  package static func isOwn(_ descriptor: Int32) -> Bool {
+  /// Returns whether nobody but this user can write to an open regular file.
+  ///
+  /// - Parameter hasOneName: Whether the file may have no second name, because it is changed or removed, and not only read or
+  ///   replaced. A backup of the user can consist of second names.
+  package static func isOwn(_ descriptor: Int32, hasOneName: Bool = false) -> Bool {
     var info = stat()
     return fstat(descriptor, &info) == 0 && info.st_mode & S_IFMT == S_IFREG && info.st_uid == geteuid()
-      && info.st_nlink == 1 && info.st_mode & (S_IWGRP | S_IWOTH) == 0
+      && info.st_mode & (S_IWGRP | S_IWOTH) == 0 && (info.st_nlink == 1 || !hasOneName)
+  }
+
+  /// Returns the path of the directory to which the symbolic links of this user at `path` lead. Links of other users remain,
+  /// because they could lead anywhere.
+  package static func followingOwnLinks(_ path: String) -> String {
+    var path = path
+    for _ in 0..<32 {
+      var info = stat()
+      guard lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFLNK, info.st_uid == geteuid(),
+        let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
+      else { break }
+      path = target.hasPrefix("/") ? target : URL(filePath: path).deletingLastPathComponent().path + "/" + target
+    }
+    return path
   }
 
   /// Reads from `offset` of `file` until `bytes` are full.

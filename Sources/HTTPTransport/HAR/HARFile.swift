@@ -10,21 +10,26 @@ package final class HARFile: @unchecked Sendable {  // safe: used by one thread 
   /// The JSON of the entries.
   private var entries: [Data]
 
-  /// Creates the archive at `url` with `entries`, and replaces an existing file. Only its owner can read it.
+  /// Creates the archive at `url` with `entries`, and replaces an existing file or symbolic link. Only its owner can read it.
   ///
   /// - Parameter limit: The maximum number of bytes.
-  /// - Throws: `POSIXError`: `EPERM` if there is a file that is not a regular file of this user, `EFBIG` beyond the limit.
+  /// - Throws: `POSIXError`: `EPERM` if there is a device, a FIFO or a file of another user, `EFBIG` beyond the limit.
   package init(_ url: URL, entries: [HAREntry], limit: Int) throws {
-    let file = url.resolvingSymlinksInPath()
-    var info = stat()
+    // Only the links of the directory are followed. In one that others can write to, the file may be a link of a stranger to a
+    // file of this user.
+    directory = try DurableDirectory(path: url.deletingLastPathComponent().resolvingSymlinksInPath().path)
+    (name, self.limit, self.entries) = (url.lastPathComponent, limit, entries.map(HARWriter.encoded))
     // Renaming a new file to the name of a device or a FIFO would remove it.
-    if lstat(file.path, &info) == 0, info.st_mode & S_IFMT != S_IFREG || info.st_uid != geteuid() {
-      throw POSIXError(.EPERM)
-    }
-    directory = try DurableDirectory(path: file.deletingLastPathComponent().path)
+    guard Self.isReplaceable(name, in: directory) else { throw POSIXError(.EPERM) }
     try? directory.sweep()
-    (name, self.limit, self.entries) = (file.lastPathComponent, limit, entries.map(HARWriter.encoded))
     try write()
+  }
+
+  private static func isReplaceable(_ name: String, in directory: DurableDirectory) -> Bool {
+    var info = stat()
+    guard fstatat(directory.descriptor, name, &info, AT_SYMLINK_NOFOLLOW) == 0 else { return true }
+    let kind = info.st_mode & S_IFMT
+    return kind == S_IFLNK || kind == S_IFREG && info.st_uid == geteuid()
   }
 
   /// Adds `entries`, which are on disk when this function returns. If it throws, the file and the archive are unchanged.

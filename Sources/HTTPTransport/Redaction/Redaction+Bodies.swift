@@ -30,6 +30,15 @@ extension Redaction {
     return Data(self.bytes(start, isCut: isCut))
   }
 
+  /// Returns a body that is not text in UTF-8, or the start of one, without the secrets of a text in Latin-1 or UTF-16; `nil` if a
+  /// secret remains.
+  package func binaryBody(_ bytes: Data, isCut: Bool) -> Data? {
+    let hidden = body(bytes)
+    // Without zeros, UTF-16 and UTF-32 are ASCII, in each byte order and at each place.
+    let text = hidden.filter { $0 != 0 }
+    return self.bytes(text, isCut: isCut).elementsEqual(text) ? hidden : nil
+  }
+
   /// Returns the byte order of UTF-16, detected by its mark, or else by the zeros of two ASCII characters.
   private static func utf16(_ bytes: Data) -> String.Encoding? {
     switch Array(bytes.prefix(4)) {

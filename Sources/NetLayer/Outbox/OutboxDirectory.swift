@@ -28,11 +28,24 @@ final class OutboxDirectory: Sendable {
   var path: String { directory.path }
 
   init(_ url: URL) throws {
+    let path = DurableDirectory.followingOwnLinks(url.path)
     try? FileManager.default.createDirectory(
-      atPath: url.path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    directory = try DurableDirectory(path: url.path) { descriptor in
-      var info = stat()
-      return fstat(descriptor, &info) == 0 && info.st_uid == geteuid()
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    var isOpenToOthers = false
+    do {
+      directory = try DurableDirectory(path: path) { descriptor in
+        var info = stat()
+        guard fstat(descriptor, &info) == 0, info.st_uid == geteuid() else { return false }
+        // They could remove the files of writes, or rename them to another state.
+        isOpenToOthers = info.st_mode & (S_IWGRP | S_IWOTH) != 0
+        return !isOpenToOthers
+      }
+    } catch {
+      guard isOpenToOthers else { throw error }
+      throw NetworkError(
+        kind: .file,
+        reason: "the directory \(url.path) of the outbox can be changed by other users; remove their permission "
+          + "(chmod go-w), or choose another directory", underlying: error)
     }
   }
 

@@ -68,7 +68,9 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
       })
       if let change { _ = signals.insert(change) }
     }
-    let isReachable = reachability.isReachable.subscribe(onNext: { [weak self] isReachable in
+    let backend = network.backend
+    let monitor = reachability.isReachable(backend.currentURL, by: backend.transport)
+    let isReachable = monitor.subscribe(onNext: { [weak self] isReachable in
       self?.drain.run { [weak self] in self?.handle(.online(isReachable)) }
     })
     _ = signals.insert(isReachable)

@@ -30,6 +30,7 @@ final class DownloadCommandTests: XCTestCase {
     XCTAssertEqual(line["bytes"] as? Int, 8 << 20)
     XCTAssertGreaterThan(line["resumedAt"] as? Int ?? 0, 900_000)
     let whole = try DemoProcess.run("get", "--raw", "\(server.url)/file?ms=0")
+    XCTAssertEqual(whole.code, 0, whole.errors)
     XCTAssertEqual(try Data(contentsOf: file), whole.output)
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), ["file.bin"])
   }

@@ -13,14 +13,15 @@ final class DemoProcess {
   // `waitUntilExit` polls every 50 ms on Linux.
   private let exit = DispatchGroup()
 
-  /// Starts `Demo` with `arguments`. It is killed after 20 s, so that a test fails instead of hanging.
+  /// Starts `Demo` with `arguments`.
   ///
   /// - Parameters:
+  ///   - limit: The time in seconds after which it is killed, so that a test fails instead of hanging.
   ///   - terminal: The terminal for standard output and standard error, instead of pipes.
   ///   - preparation: A shell command that runs before `Demo` in the same process, such as one that sets a limit.
   init(
     _ arguments: [String], readsInput: Bool = false, terminal: Terminal? = nil, environment: [String: String] = [:],
-    preparation: String? = nil
+    preparation: String? = nil, limit: Double = 20
   ) throws {
     let demo = try Self.executable()
     if let preparation {
@@ -37,7 +38,8 @@ final class DemoProcess {
       ["TERM": "xterm", "NO_COLOR": ""].merging(environment) { $1 }
     ) { $1 }
     let process = process
-    watchdog = DispatchWorkItem { [process = UncheckedBox(process)] in process.value.terminate() }
+    // The queue keeps the work until its time, also if it is cancelled. It must not keep the pipes open.
+    watchdog = DispatchWorkItem { [process = WeakBox(process)] in process.value?.terminate() }
     exit.enter()
     process.terminationHandler = { [exit] _ in exit.leave() }
     do { try process.run() } catch {
@@ -46,10 +48,17 @@ final class DemoProcess {
     }
     // Only the program may have it open, so that reading ends when the program exits.
     try terminal?.program.close()
-    DispatchQueue.global().asyncAfter(deadline: .now() + 20, execute: watchdog)
+    DispatchQueue.global().asyncAfter(deadline: .now() + limit, execute: watchdog)
   }
 
-  deinit { watchdog.cancel() }
+  deinit {
+    watchdog.cancel()
+    // Foundation on Linux never releases a process that has run, and thus not its pipes either.
+    for pipe in [input, output, errors] {
+      try? pipe.fileHandleForReading.close()
+      try? pipe.fileHandleForWriting.close()
+    }
+  }
 
   /// Writes a line to the standard input of the program.
   func write(_ line: String) { input.fileHandleForWriting.write(Data((line + "\n").utf8)) }
@@ -116,10 +125,10 @@ final class DemoProcess {
 }
 
 // Safe: Process.terminate may be called from any thread.
-private struct UncheckedBox<Value>: @unchecked Sendable {
-  let value: Value
+private struct WeakBox: @unchecked Sendable {
+  weak let value: Process?
 
-  init(_ value: Value) { self.value = value }
+  init(_ value: Process) { self.value = value }
 }
 
 /// Parses a line of NDJSON.

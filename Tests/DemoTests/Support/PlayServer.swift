@@ -6,7 +6,8 @@ final class PlayServer {
   let url: String
 
   init() throws {
-    process = try DemoProcess(["serve", "--json"])
+    // It serves several processes, each with a limit of its own.
+    process = try DemoProcess(["serve", "--json"], limit: 300)
     url = try XCTUnwrap(try object(process.line())["url"] as? String)
   }
 

@@ -60,6 +60,29 @@ final class CookieFileTests: XCTestCase {
     XCTAssertTrue(holds { (try? self.jar().cookies.count) == 0 })
   }
 
+  func test_theFileIsNotWritten_ifNothingStoredHasChanged() throws {
+    let kept = CookieJar.Cookie(name: "a", value: "1", domain: "h.com", expires: Date() + 1000)
+    let session = CookieJar.Cookie(name: "s", value: "1", domain: "h.com")
+    let writes = Locked(0)
+    let storage = CookieStorage(keepsSessionCookies: false, name: "test") { _ in writes.withLock { $0 += 1 } }
+    func noteChange(_ cookies: [CookieJar.Cookie]) {
+      let read = expectation(description: "the cookies are read")
+      storage.noteChange {
+        read.fulfill()
+        return cookies
+      }
+      wait(for: [read], timeout: 20)
+    }
+    try storage.save { [kept] }
+    noteChange([kept, session])
+    noteChange([session, kept])
+    try storage.save { [kept] }
+    XCTAssertEqual(writes.withLock { $0 }, 2, "only save() writes")
+    noteChange([session])
+    try storage.save { [] }
+    XCTAssertEqual(writes.withLock { $0 }, 4)
+  }
+
   func test_damagedFile_isAnErrorAndStays() throws {
     let first = try jar()
     try set("a=1; Max-Age=60", in: first)

@@ -162,13 +162,16 @@ final class CookieJarTests: XCTestCase {
     for domain in 0..<30 { try store(domain, 100) }
     XCTAssertNotNil(jar.header(for: try url("http://h0/"), at: now))
     try store(30, 100)
-    XCTAssertEqual(jar.cookies.count, 3000)
-    XCTAssertEqual(Set(jar.cookies.map(\.domain)), Set((0...30).map { "h\($0)" }).subtracting(["h1"]))
-    try store(31, 99, "; Max-Age=10")
-    try store(32, 1)
-    XCTAssertFalse(jar.cookies.contains { $0.domain == "h2" })
-    jar.store(["Set-Cookie": "a=1"], from: try url("http://h33/"), at: now + 10)
-    XCTAssertEqual(jar.cookies.count, 2902, "expired cookies are removed first")
+    XCTAssertEqual(jar.cookies.count, 2799)
+    let domains = Set(jar.cookies.map(\.domain))
+    XCTAssertEqual(domains, Set((0...30).map { "h\($0)" }).subtracting(["h1", "h2", "h3"]))
+    try store(31, 100, "; Max-Age=10")
+    try store(32, 100, "; Max-Age=10")
+    jar.store(["Set-Cookie": "a=1"], from: try url("http://h33/"), at: now)
+    jar.store(["Set-Cookie": "a=1"], from: try url("http://h34/"), at: now + 10)
+    XCTAssertEqual(jar.cookies.count, 2700)
+    XCTAssertTrue(jar.cookies.allSatisfy { $0.expires == nil }, "expired cookies are removed first")
+    XCTAssertTrue(jar.cookies.contains { $0.domain == "h6" })
   }
 
   func test_aSiteWithManyDomainsRemovesOnlyItsOwnCookies() throws {
@@ -179,7 +182,7 @@ final class CookieJarTests: XCTestCase {
       let host = labels[depth...].joined(separator: ".")
       for index in 0..<100 { jar.store(["Set-Cookie": "c\(index)=1"], from: try url("http://\(host)/"), at: now) }
     }
-    XCTAssertEqual(jar.cookies.count, 3000)
+    XCTAssertEqual(jar.cookies.count, 2800)
     XCTAssertEqual(jar.header(for: try url("http://other.test/"), at: now), "mine=1")
   }
 

@@ -65,7 +65,7 @@
     func test_aConnectionClosedDuringTheHandshakeIsNotReportedAsACertificateError() throws {
       let server = try RawServer { _, _ in }
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
-      let failure = try error(url)
+      let failure = try error(url, .init(tls: .init(trust: makeTestTrust())))
       assert(failure, .connection, says: "closed the connection during the TLS handshake")
       XCTAssertFalse(failure.reason.contains("certificate"), failure.reason)
     }
@@ -100,20 +100,14 @@
       let warm = PendingCall(self)
       _ = warm.send(Request(url: server.url("/")), on: transport)
       XCTAssertEqual(try warm.outcome().get().status, 200)
-      var before = rlimit()
-      getrlimit(Int32(RLIMIT_NOFILE.rawValue), &before)
-      var few = before
-      few.rlim_cur = 512
-      setrlimit(Int32(RLIMIT_NOFILE.rawValue), &few)
-      var taken: [Int32] = []
-      while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
-      defer { for descriptor in taken { close(descriptor) } }
       // Another host, so that no kept connection is reused.
       let url = try XCTUnwrap(URL(string: "http://127.0.0.2:\(server.port)/"))
-      let calls = (0..<6).map { _ in PendingCall(self) }
-      for call in calls { _ = call.send(Request(url: url), on: transport) }
-      let outcomes = try calls.map { try $0.outcome() }
-      setrlimit(Int32(RLIMIT_NOFILE.rawValue), &before)
+      var outcomes: [TransportSuite.Outcome] = []
+      try withoutDescriptors {
+        let calls = (0..<6).map { _ in PendingCall(self) }
+        for call in calls { _ = call.send(Request(url: url), on: transport) }
+        outcomes = try calls.map { try $0.outcome() }
+      }
       for outcome in outcomes {
         guard case .failure(let failure) = outcome else { return XCTFail("it was sent") }
         assert(failure, .connection, says: "Too many open files", "raise the limit")
@@ -126,7 +120,8 @@
       let proxy = try hostile.url("close-notify")
       let target = try XCTUnwrap(URL(string: "https://192.0.2.1:444/"))
       assert(
-        try error(target, .init(proxy: .url(proxy))), .tls, says: "the proxy 127.0.0.1:\(proxy.port ?? 0)",
+        try error(target, .init(tls: .init(trust: makeTestTrust()), proxy: .url(proxy))), .tls,
+        says: "the proxy 127.0.0.1:\(proxy.port ?? 0)",
         "check the certificate of the proxy")
     }
   }

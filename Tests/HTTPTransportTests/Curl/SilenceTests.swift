@@ -114,7 +114,7 @@
     func test_theConnectLimitAppliesToAllRequestsThatWaitForOneStalledHandshake() throws {
       let silent = try TestServer.silent()
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(silent.port)/"))
-      let transport = try CurlTransport()
+      let transport = try makeTrustingTransport()
       let pendingCalls = (0..<6).map { _ in PendingCall(self) }
       for pending in pendingCalls {
         // If more than two handshakes ran in sequence, requests would reach the total limit instead.

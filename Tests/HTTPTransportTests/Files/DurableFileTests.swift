@@ -81,7 +81,7 @@ final class DurableFileTests: XCTestCase {
     }
     try file.write(Data("a".utf8))
     try FileManager.default.linkItem(at: url, to: folder.appending(path: "other"))
-    XCTAssertEqual(try file.read()?.isOwn, false, "a second name")
+    XCTAssertEqual(try file.read()?.isOwn, true, "a second name, such as in a backup")
     try file.remove()
     try FileManager.default.createSymbolicLink(at: url, withDestinationURL: folder.appending(path: "other"))
     XCTAssertThrowsError(try file.read(), "a symbolic link")
@@ -163,6 +163,22 @@ final class DurableFileTests: XCTestCase {
     try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder)
     defer { try? FileManager.default.removeItem(at: link) }
     XCTAssertThrowsError(try DurableDirectory(path: link.path), "a symbolic link")
+  }
+
+  func test_onlyOwnLinks_areFollowedToADirectory() throws {
+    let (link, next) = (folder.appending(path: "link"), folder.appending(path: "next"))
+    try FileManager.default.createDirectory(at: folder.appending(path: "target"), withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(atPath: next.path, withDestinationPath: "target")
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: next)
+    XCTAssertEqual(DurableDirectory.followingOwnLinks(link.path), folder.appending(path: "target").path)
+    XCTAssertEqual(DurableDirectory.followingOwnLinks(folder.path), folder.path)
+    let cycle = folder.appending(path: "cycle")
+    try FileManager.default.createSymbolicLink(at: cycle, withDestinationURL: cycle)
+    XCTAssertThrowsError(try DurableDirectory(path: DurableDirectory.followingOwnLinks(cycle.path)))
+    // Only the superuser can give files away.
+    guard geteuid() == 0 else { return }
+    XCTAssertEqual(lchown(next.path, 1, 1), 0)
+    XCTAssertEqual(DurableDirectory.followingOwnLinks(link.path), next.path)
   }
 
   func test_failedWrite_keepsTheOldFile() throws {

@@ -23,6 +23,31 @@ final class HARWriterTests: XCTestCase {
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), ["calls.har"])
   }
 
+  func test_aLink_isReplacedAndNotFollowed() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "har-\(UUID().uuidString)")
+    let (target, shared) = (folder.appending(path: "own.txt"), folder.appending(path: "shared"))
+    try FileManager.default.createDirectory(at: shared, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try Data("mine".utf8).write(to: target)
+    for destination in ["../own.txt", "none"] {
+      let link = shared.appending(path: "calls.har")
+      try? FileManager.default.removeItem(at: link)
+      try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: destination)
+      if geteuid() == 0 { XCTAssertEqual(lchown(link.path, 1, 1), 0) }
+      _ = try HARFile(link, entries: [], limit: 1 << 20)
+      XCTAssertEqual(try Data(contentsOf: target), Data("mine".utf8))
+      XCTAssertEqual(try HARReader.entries(of: link).count, 0)
+      XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: shared.path), ["calls.har"])
+    }
+    // A link to the directory is the caller's choice.
+    try FileManager.default.createSymbolicLink(at: folder.appending(path: "link"), withDestinationURL: shared)
+    _ = try HARFile(folder.appending(path: "link/more.har"), entries: [], limit: 1 << 20)
+    XCTAssertEqual(
+      try FileManager.default.contentsOfDirectory(atPath: shared.path).sorted(), ["calls.har", "more.har"])
+    XCTAssertEqual(mkfifo(shared.appending(path: "fifo").path, 0o600), 0)
+    XCTAssertThrowsError(try HARFile(shared.appending(path: "fifo"), entries: [], limit: 1 << 20))
+  }
+
   private func entry(
     _ result: (Request) -> Result<Response, NetworkError>, body: Request.Body = .none
   ) throws -> HAREntry {

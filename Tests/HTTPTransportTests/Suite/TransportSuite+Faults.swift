@@ -56,7 +56,7 @@ extension TransportSuite {
 
   func test_tlsWithAServerWithoutTLSFails() throws {
     let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
-    try failure(Request(url: url), .tls)
+    try failure(Request(url: url), .tls, on: makeTLSTransport())
     try assertStillServes()
   }
 

@@ -68,7 +68,7 @@ extension TransportSuite {
     defer { listener.close() }
     let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(try listener.localPort())/"))
     let limits = Request.Timeouts(connect: .seconds(0.25), idle: .seconds(0.25), total: .seconds(30))
-    let error = try failure(Request(url: url, timeouts: limits), .timeout)
+    let error = try failure(Request(url: url, timeouts: limits), .timeout, on: makeTLSTransport())
     XCTAssert(error.reason.contains("Timeouts.connect"), error.reason)
     try assertStillServes()
   }

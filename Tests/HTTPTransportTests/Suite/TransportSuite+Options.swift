@@ -104,6 +104,37 @@ extension TransportSuite {
     }
   }
 
+  func test_aServerWithVeryManyCookies_takesNoMoreOfAJarThanItsShare() throws {
+    let jar = CookieJar()
+    for index in 0..<3000 {
+      let origin = try XCTUnwrap(URL(string: "https://h\(index / 100).site\(index / 100).com"))
+      jar.store(["Set-Cookie": "c\(index)=1"], from: origin)
+    }
+    let server = try TestServer { request in
+      guard let round = Int(request.path.dropFirst()) else { return .text("innocent") }
+      var response = round < 10 ? TestServer.Response.redirect(to: "/\(round + 1)") : .text("hostile")
+      for index in 0..<490 { response.headers.append(("Set-Cookie", "r\(round)-\(index)=1")) }
+      return response
+    }
+    defer { server.stop() }
+    let calls = ["/0", "/innocent"].map { path in
+      var request = Request(url: server.url(path))
+      request.options.cookies = jar
+      let pending = PendingCall(self)
+      _ = pending.send(request, on: transport)
+      return pending
+    }
+    for call in calls { XCTAssertEqual(try call.outcome().get().status, 200) }
+    XCTAssertEqual(server.requestCount, 12)
+    // 11 responses of 50 cookies each, of which a domain keeps 100. Room was made once, for the first of them.
+    XCTAssertEqual(
+      jar.cookies.filter { $0.domain == "127.0.0.1" }.map(\.name),
+      (9...10).flatMap { round in
+        (0..<50).map { "r\(round)-\($0)" }
+      })
+    XCTAssertEqual(jar.cookies.count, 2750)
+  }
+
   func test_cookiesAreStoredInTheConfiguredJarAcrossRedirects() throws {
     let jar = CookieJar()
     var set = request(.get, "/cookies/set")

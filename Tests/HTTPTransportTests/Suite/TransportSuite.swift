@@ -17,6 +17,9 @@ class TransportSuite: XCTestCase {
 
   func makeTransport() throws -> any Transport { DefaultTransport.make() }
 
+  /// Creates a transport for a server whose certificate no CA of the machine has signed.
+  func makeTLSTransport() throws -> any Transport { try makeTrustingTransport() }
+
   func shutDown(_ transport: any Transport) {
     #if canImport(CLibcurl)
       (transport as? CurlTransport)?.shutdown()
@@ -65,9 +68,10 @@ class TransportSuite: XCTestCase {
   /// Returns the error of `request`, and asserts that it is of `kind`.
   @discardableResult
   func failure(
-    _ request: NetLayer.Request, _ kind: NetworkError.Kind, file: StaticString = #filePath, line: UInt = #line
+    _ request: NetLayer.Request, _ kind: NetworkError.Kind, on transport: (any Transport)? = nil,
+    file: StaticString = #filePath, line: UInt = #line
   ) throws -> NetworkError {
-    switch try perform(request) {
+    switch try perform(request, on: transport) {
     case .success(let response):
       XCTFail("expected \(kind), got status \(response.status)", file: file, line: line)
       throw XCTSkip("no error to look at")

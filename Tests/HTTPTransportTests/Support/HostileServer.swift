@@ -9,6 +9,7 @@ final class HostileServer {
   private let ports: [String: Int]
   private let process = Process()
   private let input = Pipe()
+  private let output = Pipe()
 
   /// The folder with the certificates of all servers. The process removes it at its end.
   private static let certificates = Result { try makeCertificates() }
@@ -17,7 +18,6 @@ final class HostileServer {
   init(_ name: String = "hostile.py", python: String = "python3") throws {
     folder = try Self.certificates.get()
     let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Interop/\(name)")
-    let output = Pipe()
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = [python, script.standardizedFileURL.path, folder.path]
     process.standardInput = input
@@ -37,6 +37,8 @@ final class HostileServer {
   func stop() {
     try? input.fileHandleForWriting.close()
     process.waitUntilExit()
+    // Foundation on Linux never releases a process that has run, and thus not its pipe either.
+    try? output.fileHandleForReading.close()
   }
 
   func file(_ name: String) -> URL { folder.appending(path: name) }

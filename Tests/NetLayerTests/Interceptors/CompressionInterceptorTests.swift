@@ -35,6 +35,8 @@ final class CompressionInterceptorTests: XCTestCase {
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = ["gzip", "-dc", file.path]
     let pipe = Pipe()
+    // Foundation on Linux never releases a process that has run, and thus not its pipe either.
+    defer { try? pipe.fileHandleForReading.close() }
     process.standardOutput = pipe
     try process.run()
     let plain = pipe.fileHandleForReading.readDataToEndOfFile()

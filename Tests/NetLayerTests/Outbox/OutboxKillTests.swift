@@ -53,8 +53,13 @@ final class OutboxKillTests: XCTestCase {
     })
     outbox.start()
     _ = outbox.pending.subscribe(onNext: { remaining.value = $0.count })
-    XCTAssert(
-      holds(within: 60) { remaining.value == 0 && Self.names(directory).isEmpty }, "\(remaining.value) are left")
+    // The time depends on the number of entries and on the load, so only a standstill is an error.
+    var (isEmpty, requests) = (false, -1)
+    while !isEmpty, requests != server.requests {
+      requests = server.requests
+      isEmpty = holds(within: 30) { remaining.value == 0 && Self.names(directory).isEmpty }
+    }
+    XCTAssert(isEmpty, "\(remaining.value) are left")
     let applied = server.applied
     XCTAssertEqual(acknowledged.subtracting(applied), [], "lost")
     XCTAssertEqual(applied.count, Set(applied).count, "applied twice")
@@ -112,6 +117,9 @@ final class OutboxKillTests: XCTestCase {
     let process = Process()
     private let pipe = Pipe()
     private var text = Data()
+
+    // Foundation on Linux never releases a process that has run, and thus not its pipe either.
+    deinit { try? pipe.fileHandleForReading.close() }
 
     init(_ arguments: [String], _ environment: [String: String]) throws {
       process.executableURL = URL(filePath: CommandLine.arguments[0])

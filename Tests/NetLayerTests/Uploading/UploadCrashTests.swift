@@ -73,6 +73,8 @@ final class UploadCrashTests: UploadTestCase {
       "NETLAYER_UPLOAD_TUS": method == .tus ? "1" : "0", "NETLAYER_UPLOAD_AWAITED": isAwaited ? "1" : "0",
     ]) { $1 }
     let output = Pipe()
+    // Foundation on Linux never releases a process that has run, and thus not its pipe either.
+    defer { try? output.fileHandleForReading.close() }
     child.standardOutput = output
     child.standardError = FileHandle.nullDevice
     let start = server.log.count

@@ -15,6 +15,7 @@ extension DiskStore {
 
   private func open() -> DurableDirectory? {
     var creation: Int32?
+    let path = DurableDirectory.followingOwnLinks(path)
     do {
       try FileManager.default.createDirectory(
         atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -15,14 +15,22 @@ public protocol Reachability: Sendable {
 ///
 /// On Apple platforms, it uses `NWPathMonitor`. On other platforms, a network is available while an interface other
 /// than the loopback is up and has an address. It checks the interfaces every two seconds while it has a subscriber.
+///
+/// An outbox needs no network if its backend is the local machine or a Unix domain socket.
 public struct SystemReachability: Reachability {
+  /// The state that replaces the system's in a test.
+  private let fixed: Bool?
+
   /// Creates a monitor of the system's reachability.
-  public init() {}
+  public init() { fixed = nil }
+
+  init(fixed: Bool) { self.fixed = fixed }
 
   #if canImport(Darwin)
     /// Whether the current path is satisfied.
     public var isReachable: Observable<Bool> {
-      Observable.create { observer in
+      if let fixed { return .just(fixed) }
+      return Observable.create { observer in
         let monitor = NWPathMonitor()
         monitor.pathUpdateHandler = { observer.onNext($0.status == .satisfied) }
         monitor.start(queue: DispatchQueue(label: "NetLayer.SystemReachability"))
@@ -33,7 +41,8 @@ public struct SystemReachability: Reachability {
   #else
     /// Whether an interface is up.
     public var isReachable: Observable<Bool> {
-      Observable<Int>.interval(.seconds(2), scheduler: ConcurrentDispatchQueueScheduler(qos: .utility))
+      if let fixed { return .just(fixed) }
+      return Observable<Int>.interval(.seconds(2), scheduler: ConcurrentDispatchQueueScheduler(qos: .utility))
         .startWith(0)
         .map { _ in Self.hasAddress }
         .distinctUntilChanged()
@@ -57,6 +66,16 @@ public struct SystemReachability: Reachability {
       return false
     }
   #endif
+}
+
+extension Reachability {
+  /// Whether requests to `url` can be sent. What the system reports does not matter for the local machine. Another monitor also
+  /// decides about that, because it may have further reasons, such as an app that is suspended.
+  func isReachable(_ url: URL?, by transport: (any Transport)?) -> Observable<Bool> {
+    guard self is SystemReachability, let url else { return isReachable }
+    let isLocal = url.isLoopback || (transport as? any SocketTransport)?.isUnixSocket(url) == true
+    return isLocal ? .just(true) : isReachable
+  }
 }
 
 /// An interceptor that waits for a network instead of failing without one.

@@ -280,14 +280,16 @@ struct RecordedCalls {
 
   // MARK: Bodies
 
-  /// Keeps the start of a body, without its secrets. Those of a body that is neither UTF-8 nor an image can't be found.
+  /// Keeps the start of a body, without its secrets. Those of a body that is neither UTF-8 nor binary can't be found.
   private func setBody(_ attempt: inout Recorder.Entry.Attempt, _ bytes: Data) {
     var body = Data(bytes.prefix(maxBodySize))
     let isWhole = attempt.bodySize <= body.count
     if !isWhole { body.removeLast(body.unfinishedScalar) }
     if String(validating: body, as: UTF8.self) != nil, !body.contains(0) {
       body = Data(redaction.bytes(body, isCut: !isWhole))
-    } else if !Self.isBinary(attempt.archived.responseHeaders["Content-Type"]) {
+    } else if Self.isBinary(attempt.archived.responseHeaders["Content-Type"]) {
+      body = redaction.binaryBody(body, isCut: !isWhole) ?? Data()
+    } else {
       body = Data()
     }
     attempt.archived.body = body

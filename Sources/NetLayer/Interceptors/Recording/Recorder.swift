@@ -12,8 +12,8 @@ import Streams
 /// ```
 /// Its position among the interceptors has no effect, because it observes the whole path of a call. A network uses the
 /// first of its recorders. Secrets are replaced when a call is recorded: neither the memory nor a file contains them. A body
-/// that is not UTF-8 is kept only if it is an image, a font or an `application/octet-stream`. The transport adds some fields
-/// of requests, such as `Host` and cookies, which the recorder does not see.
+/// that is not UTF-8 is kept only if it is an image, a font or an `application/octet-stream`, without secrets of texts in
+/// Latin-1 or UTF-16. The transport adds some fields of requests, such as `Host` and cookies, which the recorder does not see.
 public final class Recorder: Interceptor, CallObserver, @unchecked Sendable {
   // Safe: the calls are used only on the queue, everything else is a constant or locked.
   private let maxBodySize: Int
@@ -140,7 +140,7 @@ public final class Recorder: Interceptor, CallObserver, @unchecked Sendable {
   public func har() -> Data { HARWriter.archive(entries.flatMap(\.archived)) }
 
   /// Writes the recorded calls to a HAR file, which only its owner can read. An existing file is replaced when the new one is
-  /// complete.
+  /// complete. A symbolic link is replaced, too, and not followed: others may have made it in a directory such as `/tmp`.
   ///
   /// - Throws: `NetworkError` of kind `file`.
   public func write(to file: URL) throws(NetworkError) {

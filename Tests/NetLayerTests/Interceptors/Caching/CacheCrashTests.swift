@@ -67,6 +67,8 @@ final class CacheCrashTests: XCTestCase {
     child.arguments = ["NetLayerTests.CacheCrashTests/test_child"]
     child.environment = Self.environment.merging(["NETLAYER_CACHE_CHILD": directory.path]) { $1 }
     let output = Pipe()
+    // Foundation on Linux never releases a process that has run, and thus not its pipe either.
+    defer { try? output.fileHandleForReading.close() }
     child.standardOutput = output
     child.standardError = FileHandle.nullDevice
     try child.run()

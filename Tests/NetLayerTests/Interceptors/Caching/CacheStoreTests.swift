@@ -253,10 +253,24 @@ final class CacheStoreTests: XCTestCase {
     try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: target) }
     try FileManager.default.createSymbolicLink(at: directory, withDestinationURL: target)
+    // Only the superuser can give files away.
+    try XCTSkipUnless(geteuid() == 0 && lchown(directory.path, 1, 1) == 0, "only root can make a link of another user")
     let cache = open()
     cache.store(entry("1"), for: "a", headers: [:])
     _ = cache.settle()
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: target.path), [])
+  }
+
+  func test_ownLinkInPlaceOfTheDirectory_isFollowed() throws {
+    let target = URL(filePath: NSTemporaryDirectory()).appending(path: "target-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: target) }
+    try FileManager.default.createSymbolicLink(at: directory, withDestinationURL: target)
+    let cache = open()
+    cache.store(entry("1"), for: "a", headers: [:])
+    _ = cache.settle()
+    XCTAssertEqual(problems.reports, [])
+    XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: target.path).count, 2, "an entry and the marker")
   }
 
   func test_removedDirectory_isCreatedAgain_andMemoryIsUsed() throws {

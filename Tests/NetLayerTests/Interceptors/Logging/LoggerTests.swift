@@ -108,6 +108,8 @@ final class LoggerTests: XCTestCase {
   /// Runs `script` in a shell and returns its output.
   private func output(of script: String) throws -> Data {
     let (shell, output) = (Process(), Pipe())
+    // Foundation on Linux never releases a process that has run, and thus not its pipe either.
+    defer { try? output.fileHandleForReading.close() }
     shell.executableURL = URL(fileURLWithPath: "/bin/sh")
     shell.arguments = ["-c", script]
     shell.standardOutput = output

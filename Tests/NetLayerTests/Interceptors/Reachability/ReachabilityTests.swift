@@ -87,6 +87,30 @@ final class ReachabilityTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["200 ok @0", "200 ok @0", "200 ok @0"])
   }
 
+  func test_systemReachability_doesNotMatterForTheLocalMachine() throws {
+    func states(_ url: String, _ transport: (any Transport)? = nil, _ monitor: any Reachability) throws -> [Bool] {
+      try monitor.isReachable(XCTUnwrap(URL(string: url)), by: transport).toBlocking(timeout: .seconds(5)).toArray()
+    }
+    let offline = SystemReachability(fixed: false)
+    for (url, isReachable) in [
+      ("http://127.0.0.1:8080/a", true), ("http://localhost", true), ("http://[::1]:1/", true),
+      ("http://192.0.2.1/", false), ("https://api.test/", false),
+    ] {
+      XCTAssertEqual(try states(url, nil, offline), [isReachable], url)
+      XCTAssertEqual(try states(url, nil, SystemReachability(fixed: true)), [true], url)
+      XCTAssertEqual(try states(url, nil, CustomMonitor()), [false], "a custom monitor decides itself")
+    }
+    #if canImport(CLibcurl)
+      let transport = try CurlTransport(.init(addresses: ["socket.test": .unixSocket(path: "/run/socket")]))
+      XCTAssertEqual(try states("http://socket.test/", transport, offline), [true])
+      XCTAssertEqual(try states("http://other.test/", transport, offline), [false])
+    #endif
+  }
+
+  private struct CustomMonitor: Reachability {
+    var isReachable: Observable<Bool> { .just(false) }
+  }
+
   func test_systemReachability_emitsImmediately() {
     XCTAssertEqual(record(SystemReachability().isReachable.take(1)).elements.count, 1)
   }

@@ -235,6 +235,43 @@ final class RecorderTests: XCTestCase {
     XCTAssertEqual(try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int, 0o600)
   }
 
+  func test_secretsOfBinaryBodies_areHiddenOrTheBodyIsNotKept() throws {
+    func utf16(_ text: String, isLittle: Bool) -> Data {
+      Data(text.utf16.flatMap { isLittle ? [UInt8($0 & 255), UInt8($0 >> 8)] : [UInt8($0 >> 8), UInt8($0 & 255)] })
+    }
+    let secret = #"{"name":"ä","access_token":"s3cr3t"}"#
+    let latin1 = Data(secret.unicodeScalars.map { UInt8($0.value) })
+    let cut = String(repeating: "é", count: 480) + #""token":"s3cr3ts3cr3ts3cr3ts3cr3ts3cr3ts3cr3t"#
+    let png = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]) + Data(repeating: 0xFE, count: 100)
+    // Bodies, and whether they are kept unchanged.
+    let bodies: [(String, Data, isKept: Bool)] = [
+      ("application/octet-stream", latin1, false), ("application/octet-stream", Data("token=s3cr3t&x=\0".utf8), false),
+      ("application/octet-stream", utf16(secret, isLittle: true), false),
+      ("application/octet-stream", utf16(secret, isLittle: false), false),
+      ("application/octet-stream", Data([0xFE, 0xFF]) + utf16(secret, isLittle: false), false),
+      ("application/octet-stream", utf16("日本" + secret, isLittle: true), false),
+      ("application/octet-stream", Data(cut.unicodeScalars.map { UInt8($0.value) }), false),
+      ("application/octet-stream", utf16(String(cut.dropFirst(30)), isLittle: true), false),
+      ("image/svg+xml", Data("<svg><token>s3cr3t</token>".utf8) + Data([0xE9]) + Data("</svg>".utf8), false),
+      ("application/octet-stream", png, true), ("image/png", png, true),
+      ("application/octet-stream", Data((0..<999).map { UInt8(truncatingIfNeeded: $0 &* 167) }), true),
+    ]
+    let virtual = VirtualNetwork { request in
+      let (type, body, _) = bodies[Int(request.url.lastPathComponent) ?? 0]
+      return .response(headers: ["Content-Type": type], body: body)
+    }
+    let recorder = recorder(virtual)
+    for index in bodies.indices { virtual.note("", virtual.network(recorder).response(.get("/\(index)"))) }
+    virtual.scheduler.start()
+    XCTAssertEqual(recorder.entries.count, bodies.count)
+    for (entry, (type, body, isKept)) in zip(recorder.entries, bodies) {
+      let kept = try XCTUnwrap(entry.attempts.first?.responseBody)
+      if isKept { XCTAssertEqual(kept, body, type) }
+      let text = String(decoding: kept.filter { $0 != 0 }, as: UTF8.self)
+      XCTAssertFalse(text.contains("s3cr3"), "\(type): \(text)")
+    }
+  }
+
   /// A part of a body, or its digest, would match no request of a replay.
   func test_longBodiesOfRequests_areNotKept() throws {
     let virtual = VirtualNetwork(.failure(.timeout))
