@@ -7,7 +7,8 @@ public struct NetworkError: Error, Sendable {
   /// The code: the envelope's for `business`, the HTTP status for `status`, and otherwise -1213 (parse), -1214
   /// (parameters) or -1212 (all other kinds).
   public var code: Int
-  /// The message for the user: the server's message if it sent one, otherwise the backend's message for this kind.
+  /// The message for the user: the server's message if it sent one, or the description of an app's own `LocalizedError`.
+  /// Otherwise the backend's message for this kind.
   public var message: String
   /// The reason for developers, with the offending value and the remedy. It may contain secrets of a URL or a body: log
   /// `description` or `failureReason`, which redact them.
@@ -52,7 +53,8 @@ public struct NetworkError: Error, Sendable {
     if error is CancellationError {
       return NetworkError(kind: .cancelled, reason: "a task that the call waited for was cancelled", underlying: error)
     }
-    return NetworkError(kind: .other, reason: "\(error)", underlying: error)
+    let words = (error as? any LocalizedError)?.errorDescription
+    return NetworkError(kind: .other, message: words, reason: "\(error)", underlying: error)
   }
 
   /// Returns the error with `request`, unless it already has a request.

@@ -85,24 +85,24 @@ final class ResponseContext: Sendable, ContextKey {
     ).carrying(self)
   }
 
-  /// Returns `error` with the backend's message for its kind. It is only for errors below the envelope, because later
-  /// errors may contain the server's own message.
+  /// Returns `error` with the backend's message for its kind, unless it has the words of a server or an app.
   func translated(_ error: NetworkError) -> NetworkError {
-    var error = error.carrying(self)
-    error.message = home.messages.text(for: error.kind, status: error.response?.status)
-    return error
+    var known = error.carrying(self)
+    known.message = error.words ?? home.messages.text(for: error.kind, status: error.response?.status)
+    return known
   }
 
   /// Returns `error` as the backend sees it: mapped, then passed to the global handler, once.
   ///
-  /// An error that is not a `NetworkError` becomes one of kind `other` or `cancelled`. An error of another backend, whose
-  /// call this call shares, is translated. The returned error is marked as reported, so that later operators do not report it
-  /// again.
+  /// An error that is not a `NetworkError` becomes one of kind `other` or `cancelled`. An error of another backend or of an
+  /// interceptor keeps its words; only a text that was chosen for its kind is translated. The returned error is marked as
+  /// reported, so that later operators do not report it again.
   func report(_ error: any Error, from response: Response? = nil) -> NetworkError {
     let wrapped = NetworkError.wrapping(error)
     var known =
-      (error as? NetworkError) ?? self.error(wrapped.kind, wrapped.reason, response: response, underlying: error)
-    if let other = known.reading, other.home !== home { known = translated(known) }
+      (error as? NetworkError)
+      ?? self.error(wrapped.kind, wrapped.reason, message: wrapped.words, response: response, underlying: error)
+    if known.reading?.home !== home { known = translated(known) }
     guard !known.context[IsReported.self] else { return known }
     known = (home.mapError?(known) ?? known).carrying(self)
     known.context[IsReported.self] = true
@@ -126,6 +126,12 @@ private enum IsReported: ContextKey {
 extension NetworkError {
   /// The context of the backend on which the error occurred, set by the network.
   var reading: ResponseContext? { context[ResponseContext.self] }
+
+  /// The message, if it has the words of a server or an app: `nil` if a backend has only chosen it for the kind.
+  var words: String? {
+    let messages = reading?.home.messages ?? .localized
+    return message == messages.text(for: kind, status: response?.status) ? nil : message
+  }
 
   /// The same error, which the next `report` passes to the backend's handlers, as that of an attempt that is the last.
   var unreported: NetworkError {

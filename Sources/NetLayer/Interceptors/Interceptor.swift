@@ -29,7 +29,8 @@ import Streams
 public protocol Interceptor: Sendable {
   /// Returns the responses to `request`, usually the ones that `next` emits.
   ///
-  /// It is called once per subscription, on the subscribing thread, and again for each retry. It must not block.
+  /// It is called once per subscription, on the subscribing thread, and again for each retry, after the delay. It must not
+  /// block.
   /// Responses of `next` arrive on the backend's `mapping` scheduler. Calls that are streams emit every response; the
   /// result of a single is the last response.
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response>

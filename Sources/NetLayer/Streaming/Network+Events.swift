@@ -14,12 +14,14 @@ extension Network {
   ///
   /// Each new connection sends the ID of the last event in `Last-Event-ID`. Before it connects, the stream waits for
   /// the longer of two delays: the `retry` time that the server requested, at most ten minutes, and the delay of
-  /// `reconnect`. Each event resets the number of attempts.
+  /// `reconnect`. A connection that has lasted resets the number of attempts: for 5 s if it has brought an event, otherwise
+  /// for the policy's `maxDelay`, at least 5 s and at most 60 s. If the server has requested 1 s or more, each connection
+  /// with an event resets it.
   ///
   /// The stream fails if the status is not a success, if the `Content-Type` is not `text/event-stream`, or if an event
-  /// exceeds 1 MB. After the first successful connection, a refused connection and the temporary statuses (408, 425, 429,
-  /// 5xx except 501 and 505) only count as failed attempts, because the server may be restarting. Status 204 completes
-  /// the stream, because the server has no more events.
+  /// exceeds 1 MB. After the first successful connection, a refused connection only counts as a failed attempt, because the
+  /// server may be restarting. So do the temporary statuses: 408, 425, 429 and 5xx, except 501 and 505. Status 204
+  /// completes the stream, because the server has no more events.
   ///
   /// `timeouts.idle` does not apply. `timeouts.total` limits the time until the head of each response, unless
   /// `timeouts.call` is set. Events arrive on the backend's `mapping` scheduler. A slow
@@ -31,7 +33,7 @@ extension Network {
   ///   - sentinel: The `data` of the event that ends the stream and is not emitted, such as `[DONE]`; `nil` for none.
   ///     If the connection of a POST ends before that event, the stream fails with an error of kind `connection`,
   ///     because the response is incomplete.
-  ///   - reconnect: The number of attempts without an event, and the delays between them. `nil` reconnects idempotent
+  ///   - reconnect: The number of attempts in a row that fail, and the delays between them. `nil` reconnects idempotent
   ///     methods forever, with delays that grow from up to 3 s, as in browsers, to at most a minute. Other methods are
   ///     never reconnected.
   ///   - onReconnect: A closure that is called before each delay with the error that ended the connection and the
@@ -77,7 +79,7 @@ extension Network {
       ?? RetryPolicy(attempts: once ? 1 : .max, initialDelay: .seconds(3), maxDelay: .seconds(60))
     reconnect.scheduler = reconnect.scheduler ?? backend.clock
     let events = Observable<ServerSentEvent>.deferred { [reconnect] in
-      let session = EventSession(lastEventID ?? "")
+      let session = EventSession(lastEventID ?? "", reconnect)
       if once {
         let connection = self.connection(endpoint, session, reconnect)
         guard let sentinel else { return connection }
@@ -91,7 +93,7 @@ extension Network {
         .concat(Observable.deferred { session.isOver(behind: sentinel) ? .empty() : .error(EventSession.Ended()) })
         .retryWhen { errors in
           errors.flatMap { error in
-            guard let pause = session.pause(after: error, reconnect) else {
+            guard let pause = session.pause(after: error) else {
               throw error is EventSession.Ended ? session.ended : error
             }
             onReconnect?(error is EventSession.Ended ? nil : NetworkError.wrapping(error), pause)
@@ -139,22 +141,20 @@ private final class EventSession: Sendable {
 
   private struct State {
     var parser: ServerSentEventParser
-    var attempt = 0
     var isOver = false
-    /// Whether a connection has delivered a stream of events.
-    var hasOpened: Bool { response != nil }
-    /// The head of the first such connection.
+    /// The head of the first connection that has delivered a stream of events.
     var response: Response?
   }
-
-  /// The maximum delay that a server may request; without it, a request for years would stop the stream.
-  private static let longestPause = Duration.seconds(600)
 
   /// Guards the state, which the body's thread and the reconnecting thread access in turn. The parser is taken out and
   /// fed without the lock.
   private let state: Locked<State>
+  private let count: ReconnectCount
 
-  init(_ lastID: String) { state = Locked(State(parser: ServerSentEventParser(lastID: lastID))) }
+  init(_ lastID: String, _ reconnect: RetryPolicy) {
+    state = Locked(State(parser: ServerSentEventParser(lastID: lastID)))
+    count = ReconnectCount(reconnect)
+  }
 
   var lastID: String { state.withLock { $0.parser.lastID } }
 
@@ -177,6 +177,7 @@ private final class EventSession: Sendable {
       throw response.parseFailure(
         "the response has \(type.isEmpty ? "no Content-Type" : type) instead of text/event-stream; check the endpoint")
     }
+    count.noteOpening()
     // Discard the unfinished event of the last connection.
     state.withLock { state in
       state.parser = ServerSentEventParser(continuing: state.parser)
@@ -204,10 +205,15 @@ private final class EventSession: Sendable {
       let rest = ServerSentEventParser(continuing: state.parser)
       return exchange(&state.parser, with: rest)
     }
-    defer { state.withLock { $0.parser = parser } }
+    let id = parser.lastID
+    defer {
+      state.withLock { $0.parser = parser }
+      // The server may send only the ID of events that it has filtered out.
+      if parser.lastID != id { count.noteReceipt() }
+    }
     do {
       try parser.feed(chunk) { event in
-        state.withLock { $0.attempt = 0 }
+        count.noteReceipt()
         emit(event)
       }
     } catch {
@@ -217,24 +223,15 @@ private final class EventSession: Sendable {
 
   /// The error of a stream that the server has closed for the last time.
   var ended: NetworkError {
-    let (response, attempts) = state.withLock { ($0.response, $0.attempt) }
+    let (response, attempts) = (state.withLock { $0.response }, count.attempts)
     return NetworkError(
       kind: .connection,
-      reason: "\(response?.request.url.hostAndPort ?? "the server") closed the event stream \(attempts) times in a row "
-        + "without an event; check the server, or allow more attempts in reconnect", request: response?.request)
+      reason: "\(response?.request.url.hostAndPort ?? "the server") closed the event stream at attempt \(attempts), "
+        + "the last one that reconnect allows; check the server, or allow more attempts", request: response?.request)
   }
 
   /// Returns the delay before the next connection, or `nil` if there is none.
-  func pause(after error: any Error, _ policy: RetryPolicy) -> Duration? {
-    let (attempt, asked, hasOpened) = state.withLock { state in
-      state.attempt += 1
-      return (state.attempt, state.parser.retry, state.hasOpened)
-    }
-    let known = NetworkError.wrapping(error)
-    let isRestart = hasOpened && known.kind == .status && Response.isPassing(known.code)
-    guard error is Ended || known.kind.isTransient || isRestart else { return nil }
-    guard let pause = policy.delay(after: error, attempt: attempt) else { return nil }
-    let busy = known.response.flatMap { RetryAfter($0.headers, now: policy.timer.now)?.pause }
-    return max(pause, min(max(asked ?? .zero, busy ?? .zero), Self.longestPause))
+  func pause(after error: any Error) -> Duration? {
+    count.pause(after: error, isEnd: error is Ended, stated: state.withLock { $0.parser.retry })
   }
 }

@@ -73,7 +73,7 @@ public final class WebSocketSession: Sendable {
       let connection = socket.asObservable().flatMap { socket -> Observable<WebSocketMessage> in
         count.noteOpening()
         happenings.onNext(.opened(socket.response))
-        return Self.messages(of: socket, state, subscription, onOpen).do(onNext: { _ in count.noteMessage() })
+        return Self.messages(of: socket, state, subscription, onOpen).do(onNext: { _ in count.noteReceipt() })
       }
       return Self.reconnecting(connection, reconnect, count, happenings)
         .do(
@@ -167,7 +167,8 @@ extension Network {
   /// - once a socket has been open, after the temporary statuses 408, 425, 429 and 5xx (except 501 and 505), whose
   ///   `Retry-After` applies up to ten minutes
   ///
-  /// A message resets the number of attempts, and so does a connection that lasted for the policy's `maxDelay`.
+  /// A connection that has lasted resets the number of attempts: for 5 s if it has brought a message, otherwise for the
+  /// policy's `maxDelay`, at least 5 s and at most 60 s.
   ///
   /// - Parameters:
   ///   - endpoint: The endpoint of the opening request, a GET.

@@ -86,7 +86,7 @@ final class EventTests: XCTestCase {
     XCTAssertTrue(error.reason.contains("h:80 closed the event stream"), error.reason)
   }
 
-  func test_delaysIncreaseWithFailures_andAnEventResetsThem() throws {
+  func test_delaysIncreaseWithFailures_andAConnectionWithAnEventThatLastedResetsThem() throws {
     let subscription = subscribe()
     for time in [3000, 9000] {
       transport.pendingCalls.last?.end(.connection)
@@ -97,9 +97,9 @@ final class EventTests: XCTestCase {
     }
     let pending = try open()
     pending.send("data: x\n\n")
-    scheduler.advanceBy(1)
+    scheduler.advanceBy(5000)
     pending.end(.timeout)
-    scheduler.advanceTo(12_001)
+    scheduler.advanceTo(17_000)
     XCTAssertEqual(transport.pendingCalls.count, 4)
     subscription.dispose()
   }

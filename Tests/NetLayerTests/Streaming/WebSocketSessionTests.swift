@@ -58,9 +58,9 @@ final class WebSocketSessionTests: XCTestCase {
 
   func test_lostConnectionIsReopenedAfterTheDelaysOfThePolicyAndSubscribesAgain() {
     let virtual = sequence(
-      .socket(Script([.message(.text("a")), .failure(.connection, after: .seconds(1))]) { [.message($0)] }),
+      .socket(Script([.message(.text("a")), .failure(.connection, after: .seconds(5))]) { [.message($0)] }),
       .failure(.connection), .failure(.timeout),
-      .socket(Script([.close(.goingAway, after: .seconds(1))]) { [.message($0)] }),
+      .socket(Script([.close(.goingAway, after: .seconds(5))]) { [.message($0)] }),
       .socket(Script([]) { [.message($0)] }))
     let session = virtual.network().webSocket(.get("/chat"), reconnect: policy(virtual)) { $0.send("topic") }
     let subscription = note(session, virtual)
@@ -68,9 +68,9 @@ final class WebSocketSessionTests: XCTestCase {
     XCTAssertEqual(
       virtual.notes.all,
       [
-        "opened @0", "a @0", "topic @0", "connection, again in 1.0 seconds @1000",
-        "connection, again in 2.0 seconds @2000", "timeout, again in 4.0 seconds @4000", "opened @8000",
-        "topic @8000", "closed, again in 1.0 seconds @9000", "opened @10000", "topic @10000",
+        "opened @0", "a @0", "topic @0", "connection, again in 1.0 seconds @5000",
+        "connection, again in 2.0 seconds @6000", "timeout, again in 4.0 seconds @8000", "opened @12000",
+        "topic @12000", "closed, again in 1.0 seconds @17000", "opened @18000", "topic @18000",
       ])
     subscription.dispose()
   }

@@ -21,7 +21,7 @@ import Streams
 /// sent, the request is retried without a refresh.
 ///
 /// A failed refresh fails all waiting requests with an error of kind `authentication`, whose `underlying` error is the
-/// cause. The next 401 starts another refresh. A refresh continues even if all waiting requests are cancelled, because
+/// cause. If the token server has sent a message, it is the error's `message`. The next 401 starts another refresh. A refresh continues even if all waiting requests are cancelled, because
 /// it may already have used up the old token. Several processes may share a `FileTokenStore`: one refreshes, and the
 /// others load its token from the store.
 ///

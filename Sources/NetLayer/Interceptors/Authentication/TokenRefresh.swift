@@ -393,10 +393,11 @@ final class TokenRefresh: Sendable {
         })
     case .failure(let error) where isCurrent:
       release(lock)
+      let known = NetworkError.wrapping(error)
       let reason = "the token could not be refreshed: \((error as? NetworkError)?.description ?? "\(error)")"
       subject.onError(
         NetworkError(
-          kind: .authentication, reason: reason, response: (error as? NetworkError)?.response, underlying: error))
+          kind: .authentication, message: known.words, reason: reason, response: known.response, underlying: error))
     // A user has signed in or out meanwhile.
     default: emit()
     }

@@ -89,7 +89,9 @@ public struct RetryInterceptor: Interceptor {
         var request = request
         request.attempt = again.made + 1
         next.network.observer?.note(.pause(again.pause), of: request)
-        return attempt(request, next).delaySubscription(again.pause, scheduler: clock)
+        // The interceptors behind are called after the pause, so that none sends a token or a date that it read before.
+        return Observable.deferred { [request] in attempt(request, next) }
+          .delaySubscription(again.pause, scheduler: clock)
       }
   }
 

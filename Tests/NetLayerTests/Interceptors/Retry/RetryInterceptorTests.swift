@@ -16,6 +16,19 @@ private struct Upload: Endpoint {
   var task: HTTPTask { .multipart(form) }
 }
 
+/// An interceptor that reads a value when it is called, such as a date or a nonce.
+private struct Stamp: Interceptor {
+  let scheduler: TestScheduler
+  var seen = Notes()
+
+  func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+    var request = request
+    request.headers["X-Time"] = "\(scheduler.clock)"
+    seen.add("\(scheduler.clock)")
+    return next(request)
+  }
+}
+
 final class RetryInterceptorTests: XCTestCase {
   /// Returns a policy that always uses the longest delay, so that the times are known.
   private func policy(_ virtual: VirtualNetwork, attempts: Int = 3) -> RetryPolicy {
@@ -33,6 +46,29 @@ final class RetryInterceptorTests: XCTestCase {
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["200 ok @1500"])
     XCTAssertEqual(virtual.stub.requests.map { $0.attempt }, [1, 2, 3])
+  }
+
+  func test_interceptorsBehind_readTheirValuesAfterThePause() {
+    for reply in [StubTransport.StubbedResponse.failure(.connection), .json("busy", status: 503)] {
+      let virtual = sequence(reply, reply, .json("ok"))
+      let network = virtual.network(
+        RetryInterceptor(policy: policy(virtual)), Stamp(scheduler: virtual.scheduler))
+      virtual.note("", network.response(.get, "/x"))
+      virtual.scheduler.start()
+      XCTAssertEqual(virtual.stub.requests.map { $0.headers["X-Time"] }, ["0", "500", "1500"])
+    }
+  }
+
+  func test_retryThatIsDisposedInThePause_callsNoInterceptor() {
+    let virtual = sequence(.failure(.connection), .json("ok"))
+    let seen = Notes()
+    let network = virtual.network(
+      RetryInterceptor(policy: policy(virtual)), Stamp(scheduler: virtual.scheduler, seen: seen))
+    let subscription = virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.advanceBy(100)
+    subscription.dispose()
+    virtual.scheduler.start()
+    XCTAssertEqual(seen.all, ["0"])
   }
 
   func test_twoInterceptors_doNotMultiplyTheirAttempts() {
