@@ -19,7 +19,7 @@ package final class DetailModel {
   package func run() async {
     do {
       for try await snapshot in network.watch(ArticleText(id: id)).values {
-        if let value = snapshot.value { (title, text) = (value.title, value.text) }
+        (title, text) = (snapshot.value?.title ?? "", snapshot.value?.text ?? "")
         note = snapshot.error?.message
       }
     } catch {

@@ -12,7 +12,7 @@ package final class ListStream {
     self.network = network
     network.watch(Articles())
       .subscribeOnMain(with: self) { me, snapshot in
-        if let value = snapshot.value { me.articles.accept(value) }
+        me.articles.accept(snapshot.value ?? [])
         me.note.accept(snapshot.error?.message)
       }
       .disposed(by: bag)

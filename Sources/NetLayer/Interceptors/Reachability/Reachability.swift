@@ -69,7 +69,7 @@ public struct SystemReachability: Reachability {
 }
 
 extension Reachability {
-  /// Whether requests to `url` can be sent. What the system reports does not matter for the local machine. Another monitor also
+  /// Emits whether requests to `url` can be sent. What the system reports does not matter for the local machine. Another monitor also
   /// decides about that, because it may have further reasons, such as an app that is suspended.
   func isReachable(_ url: URL?, by transport: (any Transport)?) -> Observable<Bool> {
     guard self is SystemReachability, let url else { return isReachable }
