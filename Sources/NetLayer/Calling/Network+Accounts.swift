@@ -16,6 +16,15 @@ extension Network {
     return Accounts(of: request, accountSources, names: names)
   }
 
+  /// Returns `content` as a call of the users who begin it now, so that none of its later requests is sent as another: a page,
+  /// or a reconnection. An error of building it is that of the first request.
+  func begun(_ content: CallContent) -> CallContent {
+    guard !accountSources.isEmpty, let request = try? builder.request(for: content) else { return content }
+    var content = content
+    content.context[CallAccounts.self] = CallAccounts(of: request, accountSources)
+    return content
+  }
+
   /// Emits the users of `request` when all sources know them.
   func knownAccounts(of request: Request) -> Single<Accounts> {
     .deferred { [self] in

@@ -21,7 +21,7 @@ extension Network {
   ) -> Observable<Page<Item>> {
     let first = CallContent(endpoint)
     return Observable.deferred {
-      let walk = PagedCall<Item>(first, paging, path)
+      let walk = PagedCall<Item>(self.begun(first), paging, path)
       return Observable.pages(startingAt: nil) { place in
         try self.response(to: walk.call(at: place), accept: "application/json").asObservable().delivering {
           try walk.page(of: $0, at: place)

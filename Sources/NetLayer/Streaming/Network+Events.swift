@@ -79,7 +79,7 @@ extension Network {
       ?? RetryPolicy(attempts: once ? 1 : .max, initialDelay: .seconds(3), maxDelay: .seconds(60))
     reconnect.scheduler = reconnect.scheduler ?? backend.clock
     let events = Observable<ServerSentEvent>.deferred { [reconnect] in
-      let session = EventSession(lastEventID ?? "", reconnect)
+      let session = EventSession(lastEventID ?? "", reconnect, self.begun(CallContent(endpoint)).context)
       if once {
         let connection = self.connection(endpoint, session, reconnect)
         guard let sentinel else { return connection }
@@ -112,6 +112,7 @@ extension Network {
       let id = session.lastID
       // Omit an ID that is not a valid header value, or that servers would reject, instead of failing to connect.
       if !id.isEmpty, RequestCheck.isSendable(id) { call.headers["Last-Event-ID"] = id }
+      call.context[CallAccounts.self] = session.accounts
       if call.headers["Cache-Control"] == nil { call.headers["Cache-Control"] = "no-store" }
       self.avoidHTTP2(&call)
       return self.bodies(call, accept: "text/event-stream", mayBeSilent: true, patience: reconnect.timer).flatMap {
@@ -150,8 +151,11 @@ private final class EventSession: Sendable {
   /// fed without the lock.
   private let state: Locked<State>
   private let count: ReconnectCount
+  /// The users who have begun the stream.
+  let accounts: CallAccounts?
 
-  init(_ lastID: String, _ reconnect: RetryPolicy) {
+  init(_ lastID: String, _ reconnect: RetryPolicy, _ context: Context) {
+    accounts = context[CallAccounts.self]
     state = Locked(State(parser: ServerSentEventParser(lastID: lastID)))
     count = ReconnectCount(reconnect)
   }

@@ -64,7 +64,7 @@ extension Network {
 
 extension CallContent {
   /// The same call with `http` instead of `ws`, and `https` instead of `wss`.
-  fileprivate var overHTTP: CallContent {
+  var overHTTP: CallContent {
     var call = self
     call.baseURL = baseURL?.overHTTP
     let path = path

@@ -60,7 +60,7 @@ public final class WebSocketSession: Sendable {
   let reading: ResponseContext
 
   init(
-    _ socket: Single<WebSocket>, _ reading: ResponseContext, _ reconnect: RetryPolicy?,
+    _ socket: @escaping @Sendable () -> Single<WebSocket>, _ reading: ResponseContext, _ reconnect: RetryPolicy?,
     _ onOpen: (@Sendable (WebSocket) -> Completable)?
   ) {
     let happenings = PublishSubject<Event>()
@@ -70,7 +70,7 @@ public final class WebSocketSession: Sendable {
     let closed = NetworkError(kind: .connection, reason: "the server closed the socket with code 1000")
     messages = Observable<WebSocketMessage>.deferred {
       let (count, subscription) = (ReconnectCount(reconnect), state.subscribe())
-      let connection = socket.asObservable().flatMap { socket -> Observable<WebSocketMessage> in
+      let connection = socket().asObservable().flatMap { socket -> Observable<WebSocketMessage> in
         count.noteOpening()
         happenings.onNext(.opened(socket.response))
         return Self.messages(of: socket, state, subscription, onOpen).do(onNext: { _ in count.noteReceipt() })
@@ -183,6 +183,8 @@ extension Network {
     let call = CallContent(endpoint)
     var reconnect = reconnect
     if let policy = reconnect { reconnect?.scheduler = policy.scheduler ?? backend.clock }
-    return WebSocketSession(openSocket(call, options), reading, reconnect, onOpen)
+    // All connections of a subscription are those of the users who begin it.
+    let socket: @Sendable () -> Single<WebSocket> = { [self] in openSocket(begun(call.overHTTP), options) }
+    return WebSocketSession(socket, reading, reconnect, onOpen)
   }
 }
