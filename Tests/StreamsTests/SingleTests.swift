@@ -68,7 +68,7 @@ final class SingleTests: OperatorTestCase {
   /// The thread of the source stands still behind the element, for longer than the limit.
   func test_timeout_endsAtTheElement() {
     for other in [nil, Single.just(9)] {
-      let scheduler = TimersAtOnce()
+      let scheduler = ImpatientTimers()
       let source = Single.just(1)
       let single =
         other.map { source.timeout(.seconds(3), other: $0, scheduler: scheduler) }
@@ -82,8 +82,8 @@ final class SingleTests: OperatorTestCase {
     }
   }
 
-  /// Runs every timer but the first at once, as a thread does that stands still while the time passes.
-  private final class TimersAtOnce: SchedulerType {
+  /// Runs every timer but the first immediately, as a thread does that stands still while the time passes.
+  private final class ImpatientTimers: SchedulerType {
     private let timers = Locked(0)
     var count: Int { timers.withLock { $0 } }
     var now: Date { Date(timeIntervalSince1970: 0) }

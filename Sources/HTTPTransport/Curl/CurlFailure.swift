@@ -215,7 +215,7 @@
       guard facts.code == CURLE_RECV_ERROR || facts.code == CURLE_SEND_ERROR, facts.isPeerGone else { return nil }
       return (
         .timeout,
-        "\(facts.host) no longer answers on the open connection: \(facts.text); try again, or check the network"
+        "\(facts.host) no longer responds on the open connection: \(facts.text); try again, or check the network"
       )
     }
 
