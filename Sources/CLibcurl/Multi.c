@@ -109,6 +109,16 @@ static bool is_unix(int socket) {
   return getsockname(socket, (struct sockaddr *)&address, &length) == 0 && address.ss_family == AF_UNIX;
 }
 
+// Lets the system notice a peer that is gone without a word after 60 s and three probes of 10 s: a link that is down, or a
+// balancer that has forgotten the connection. libcurl's own options know the number of probes only since 8.9.
+static void keep_alive(int socket) {
+  int on = 1, idle = 60, interval = 10, probes = 3;
+  setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+  setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+  setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+}
+
 static int socket_opened(void *context, int socket, int purpose) {
   (void)purpose;
   // The number of unsent bytes that the system accepts (tcp(7)). Otherwise it would accept megabytes, and their slow
@@ -122,6 +132,7 @@ static int socket_opened(void *context, int socket, int purpose) {
   watch(multi, socket, 0);
   // A Unix domain socket connects immediately, and may receive its first response before libcurl waits for any event.
   bool is_local = is_unix(socket);
+  if (!is_local) keep_alive(socket);
   set_unread(multi, socket, is_local);
   *state = (ccurl_socket){
     .wanted = state->wanted, .is_connection = 1, .is_unread = is_local, .is_unix = is_local,

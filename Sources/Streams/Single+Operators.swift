@@ -61,7 +61,8 @@ extension Single {
 
   /// Fails with `StreamError.timeout` if there is no result after `dueTime`.
   public func timeout(_ dueTime: Duration, scheduler: any SchedulerType) -> Single<Element> {
-    Single(trusted: observable.timeout(dueTime, scheduler: scheduler))
+    Single(
+      trusted: observable.timeout(dueTime, scheduler: scheduler, error: StreamError.timeout, isSingle: true))
   }
 
   /// Calls closures for the lifecycle events, which pass unchanged; an error that a closure throws fails the result
@@ -102,7 +103,7 @@ extension Single {
   public func timeout(
     _ dueTime: Duration, other: Single<Element>, scheduler: any SchedulerType
   ) -> Single<Element> {
-    Single(trusted: observable.timeout(dueTime, other: other.observable, scheduler: scheduler))
+    Single(trusted: observable.timeout(dueTime, other: other.observable, scheduler: scheduler, isSingle: true))
   }
 
   /// Prints the subscription, the result and the disposal to standard error, one line each, with the time.

@@ -1,3 +1,4 @@
+import Foundation
 import Streams
 import StreamsTesting
 import XCTest
@@ -62,6 +63,44 @@ final class SingleTests: OperatorTestCase {
     XCTAssertEqual(
       other.record(Single<Int>.never().timeout(.seconds(3), other: .just(9), scheduler: other).asObservable()),
       [.next(3, 9), .completed(3)])
+  }
+
+  /// The thread of the source stands still behind the element, for longer than the limit.
+  func test_timeout_endsAtTheElement() {
+    for other in [nil, Single.just(9)] {
+      let scheduler = ImpatientTimers()
+      let source = Single.just(1)
+      let single =
+        other.map { source.timeout(.seconds(3), other: $0, scheduler: scheduler) }
+        ?? source.timeout(.seconds(3), scheduler: scheduler)
+      let seen = Log<String>()
+      let subscription = single.subscribe(
+        onSuccess: { seen.add("\($0)") }, onError: { seen.add("\($0)") })
+      XCTAssertEqual(seen.all, ["1"], other == nil ? "an error" : "another single")
+      XCTAssertEqual(scheduler.count, 1, "no limit applies behind the element")
+      subscription.dispose()
+    }
+  }
+
+  /// Runs every timer but the first immediately, as a thread does that stands still while the time passes.
+  private final class ImpatientTimers: SchedulerType {
+    private let timers = Locked(0)
+    var count: Int { timers.withLock { $0 } }
+    var now: Date { Date(timeIntervalSince1970: 0) }
+
+    func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
+      action()
+      return Disposables.create()
+    }
+
+    func scheduleRelative(_ dueTime: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
+      let isFirst = timers.withLock { count in
+        count += 1
+        return count == 1
+      }
+      if !isFirst { action() }
+      return Disposables.create()
+    }
   }
 
   func test_zip() throws {

@@ -22,7 +22,7 @@ struct CookieTable {
 
   /// The maximum number of cookies of a domain, and of all. RFC 6265 §6.1 requires at least 50, and 3,000.
   private static let (domainLimit, limit) = (100, 3000)
-  /// The number of cookies for which room is made in one call: looking for them takes time for each cookie of the table.
+  /// The number of cookies for which room is made in one step, which takes time for each cookie of the table.
   private static let room = 300
 
   private var domains: [String: Domain] = [:]

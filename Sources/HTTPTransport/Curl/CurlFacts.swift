@@ -28,6 +28,9 @@
       .contains(where: text.lowercased().contains)
     }
 
+    /// Whether the peer has not responded to the probes of an idle connection, or has not acknowledged data.
+    var isPeerGone: Bool { text.lowercased().contains("connection timed out") }
+
     /// Whether the connection to the server or the tunnel to it is established, but no request could be sent yet.
     var isInHandshake: Bool {
       handle.connectedAt == nil && transfer.isSecure && (handle.proxyPlace == nil || hasTunnel)

@@ -173,7 +173,8 @@
     /// The rules for codes whose meaning depends on other facts. The first one that applies wins: for a lost connection,
     /// a cause in the tunnel comes before one in the handshake, and that before one in the response.
     private static let rules: [@Sendable (CurlFacts) -> Verdict?] = [
-      refusedTunnel, closedInHandshake, demandedCertificate, truncated, invalidHead, tooLargeHead, unusableKey,
+      refusedTunnel, closedInHandshake, demandedCertificate, peerIsGone, truncated, invalidHead, tooLargeHead,
+      unusableKey,
       protocolOfResponse,
     ]
 
@@ -207,6 +208,14 @@
         .tls,
         "\(facts.host) requires a client certificate or does not accept it: \(facts.text); set one in "
           + "TLSOptions.identity"
+      )
+    }
+
+    @Sendable private static func peerIsGone(_ facts: CurlFacts) -> Verdict? {
+      guard facts.code == CURLE_RECV_ERROR || facts.code == CURLE_SEND_ERROR, facts.isPeerGone else { return nil }
+      return (
+        .timeout,
+        "\(facts.host) no longer responds on the open connection: \(facts.text); try again, or check the network"
       )
     }
 

@@ -140,7 +140,7 @@
     /// Returns the error of a limit that has expired at `now`; otherwise `nil`, and the time of the next check.
     func limit(at now: UInt64) -> (reached: NetworkError?, next: UInt64) {
       // The session does not report when the connection is established, so a missing limit for one phase disables both.
-      let silence = response == nil ? Deadline.after(limits.connect, from: limits.idle) : limits.idle
+      let silence = response == nil ? Deadline.after(limits.connect, from: limits.idle) : silenceLimit
       let total = Deadline.after(limits.total, from: submittedAt)
       let idle = Deadline.after(
         spooler == nil ? silence : Deadline.never, from: gate?.isPaused == true ? now : lastActivity)
@@ -152,11 +152,23 @@
         )
       }
       if now >= idle {
-        let name = response == nil ? "Timeouts.connect + Timeouts.idle" : "Timeouts.idle"
+        let name =
+          silence != limits.idle && response != nil
+          ? "the limit of streams over URLSession; pass a longer silence"
+          : response == nil ? "Timeouts.connect + Timeouts.idle" : "Timeouts.idle"
         return (timeout("sent no data for \(Duration.nanoseconds(silence).text) (\(name))"), idle)
       }
       return (nil, Swift.min(total, idle))
     }
+
+    /// The limit after the head. The session does not detect that a connection is lost, so a stream that may be silent has a
+    /// limit, too.
+    private var silenceLimit: UInt64 {
+      limits.idle == Deadline.never && request.context[MayBeSilent.self] ? Self.longestSilence : limits.idle
+    }
+
+    /// 10 minutes: far more than the 15 to 60 s after which servers usually send a comment.
+    private static let longestSilence: UInt64 = 600_000_000_000
 
     private func timeout(_ what: String) -> NetworkError {
       NetworkError(

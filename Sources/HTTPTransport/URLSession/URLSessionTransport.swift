@@ -9,11 +9,13 @@
   /// A transport over Foundation's `URLSession`. It is the default on Apple platforms, and on Linux without libcurl.
   ///
   /// It stores no cookies, responses or credentials. It implements redirects, the idle limit and the total limit
-  /// itself, so that they behave as in the libcurl transport. `URLSession` causes two differences:
+  /// itself, so that they behave as in the libcurl transport. `URLSession` causes three differences:
   ///
   /// - It does not report when a connection is established. Until the first byte of the response, the idle limit is the
   ///   sum of `connect` and `idle`.
   /// - Duplicate fields of a response are joined, and the fields have no order.
+  /// - It has no TCP keepalive. A stream of events that is silent for 10 minutes fails with kind `timeout`, unless the caller has
+  ///   set another limit.
   ///
   /// The transport calls completions on the session's serial queue.
   public final class URLSessionTransport: SpoolingTransport {

@@ -216,8 +216,9 @@ final class CallResponses: StreamSource {
 enum ResponseReception: ContextKey, Sendable {
   /// With the whole body.
   case whole
-  /// As soon as the head has arrived. If the body `mayBeSilent`, the backend's limit of the time without data is ignored.
-  case streamed(mayBeSilent: Bool)
+  /// As soon as the head has arrived. If the body `mayBeSilent`, the limit of the time without data is `silence` instead of that
+  /// of the backend.
+  case streamed(mayBeSilent: Bool, silence: Duration? = nil)
   case webSocket(WebSocketOptions)
 
   @usableFromInline static var defaultValue: ResponseReception { .whole }
@@ -227,10 +228,11 @@ enum ResponseReception: ContextKey, Sendable {
     case .whole:
       // The request of a streamed response may be sent again.
       if request.isStreamed { request.context[ResponseReception.self] = .whole }
-    case .streamed(let mayBeSilent):
+    case .streamed(let mayBeSilent, let silence):
       request.context[ResponseReception.self] = self
       if mayBeSilent {
-        request.timeouts.idle = nil
+        request.timeouts.idle = silence
+        request.context[MayBeSilent.self] = true
         // Without an idle limit, a server that never responds would not be noticed.
         request.timeouts.call = request.timeouts.call ?? request.timeouts.total
       }

@@ -23,8 +23,8 @@ extension Network {
   /// server may be restarting. So do the temporary statuses: 408, 425, 429 and 5xx, except 501 and 505. Status 204
   /// completes the stream, because the server has no more events.
   ///
-  /// `timeouts.idle` does not apply. `timeouts.total` limits the time until the head of each response, unless
-  /// `timeouts.call` is set. Events arrive on the backend's `mapping` scheduler. A slow
+  /// `timeouts.idle` does not apply; pass `silence` if the server sends something regularly. `timeouts.total` limits the time
+  /// until the head of each response, unless `timeouts.call` is set. Events arrive on the backend's `mapping` scheduler. A slow
   /// subscriber, or a loop over `values`, applies backpressure to the server. Disposing closes the connection.
   ///
   /// - Parameters:
@@ -33,6 +33,10 @@ extension Network {
   ///   - sentinel: The `data` of the event that ends the stream and is not emitted, such as `[DONE]`; `nil` for none.
   ///     If the connection of a POST ends before that event, the stream fails with an error of kind `connection`,
   ///     because the response is incomplete.
+  ///   - silence: The maximum time without any byte, comments included, on an open connection. Then the connection is lost, and
+  ///     the stream reconnects, or fails with an error of kind `timeout`. Choose twice the interval of the server's comments.
+  ///     With `nil`, `CurlTransport` notices a server that is gone after 90 s, by TCP keepalive, and
+  ///     `URLSessionTransport`, which has none, ends a connection after 10 minutes of silence.
   ///   - reconnect: The number of attempts in a row that fail, and the delays between them. `nil` reconnects idempotent
   ///     methods forever, with delays that grow from up to 3 s, as in browsers, to at most a minute. Other methods are
   ///     never reconnected.
@@ -40,10 +44,10 @@ extension Network {
   ///     length of the delay. The error is `nil` if the server closed the connection normally. The closure runs on the
   ///     backend's `mapping` scheduler.
   public func events(
-    _ endpoint: some Endpoint, lastEventID: String? = nil, until sentinel: String? = nil, reconnect: RetryPolicy? = nil,
-    onReconnect: (@Sendable (NetworkError?, Duration) -> Void)? = nil
+    _ endpoint: some Endpoint, lastEventID: String? = nil, until sentinel: String? = nil, silence: Duration? = nil,
+    reconnect: RetryPolicy? = nil, onReconnect: (@Sendable (NetworkError?, Duration) -> Void)? = nil
   ) -> Observable<ServerSentEvent> {
-    received(endpoint, lastEventID, sentinel, reconnect, onReconnect)
+    received(endpoint, lastEventID, sentinel, silence, reconnect, onReconnect)
   }
 
   /// Calls `endpoint` and emits a model decoded from the JSON `data` of each event, like the overload without `as`.
@@ -57,9 +61,10 @@ extension Network {
   /// event, from 0. If a server sends events of several types, use `events(_:)` and ``ServerSentEvent/decode(_:)``.
   public func events<Model: Decodable & Sendable>(
     _ endpoint: some Endpoint, as type: Model.Type, lastEventID: String? = nil, until sentinel: String? = nil,
-    reconnect: RetryPolicy? = nil, onReconnect: (@Sendable (NetworkError?, Duration) -> Void)? = nil
+    silence: Duration? = nil, reconnect: RetryPolicy? = nil,
+    onReconnect: (@Sendable (NetworkError?, Duration) -> Void)? = nil
   ) -> Observable<Model> {
-    received(endpoint, lastEventID, sentinel, reconnect, onReconnect).enumerated().map { index, event in
+    received(endpoint, lastEventID, sentinel, silence, reconnect, onReconnect).enumerated().map { index, event in
       do {
         return try event.decode(type)
       } catch {
@@ -70,8 +75,8 @@ extension Network {
 
   /// Emits the events.
   private func received(
-    _ endpoint: some Endpoint, _ lastEventID: String?, _ sentinel: String?, _ reconnect: RetryPolicy?,
-    _ onReconnect: (@Sendable (NetworkError?, Duration) -> Void)?
+    _ endpoint: some Endpoint, _ lastEventID: String?, _ sentinel: String?, _ silence: Duration?,
+    _ reconnect: RetryPolicy?, _ onReconnect: (@Sendable (NetworkError?, Duration) -> Void)?
   ) -> Observable<ServerSentEvent> {
     let once = reconnect == nil && !endpoint.method.isIdempotent
     var reconnect =
@@ -81,14 +86,14 @@ extension Network {
     let events = Observable<ServerSentEvent>.deferred { [reconnect] in
       let session = EventSession(lastEventID ?? "", reconnect, self.begun(CallContent(endpoint)).context)
       if once {
-        let connection = self.connection(endpoint, session, reconnect)
+        let connection = self.connection(endpoint, session, silence, reconnect)
         guard let sentinel else { return connection }
         // Only the sentinel shows that the response is complete.
         return connection.concat(
           Observable.deferred { session.isOver(behind: sentinel) ? .empty() : .error(session.cutOff(before: sentinel)) }
         )
       }
-      return self.connection(endpoint, session, reconnect)
+      return self.connection(endpoint, session, silence, reconnect)
         // The end of a connection triggers a reconnection, like its failure.
         .concat(Observable.deferred { session.isOver(behind: sentinel) ? .empty() : .error(EventSession.Ended()) })
         .retryWhen { errors in
@@ -105,7 +110,7 @@ extension Network {
   }
 
   private func connection(
-    _ endpoint: some Endpoint, _ session: EventSession, _ reconnect: RetryPolicy
+    _ endpoint: some Endpoint, _ session: EventSession, _ silence: Duration?, _ reconnect: RetryPolicy
   ) -> Observable<ServerSentEvent> {
     Observable.deferred {
       var call = CallContent(endpoint)
@@ -115,8 +120,9 @@ extension Network {
       call.context[CallAccounts.self] = session.accounts
       if call.headers["Cache-Control"] == nil { call.headers["Cache-Control"] = "no-store" }
       self.avoidHTTP2(&call)
-      return self.bodies(call, accept: "text/event-stream", mayBeSilent: true, patience: reconnect.timer).flatMap {
-        streamed -> Observable<ServerSentEvent> in
+      return self.bodies(
+        call, accept: "text/event-stream", mayBeSilent: true, silence: silence, patience: reconnect.timer
+      ).flatMap { streamed -> Observable<ServerSentEvent> in
         guard try session.opens(streamed.response) else { return .empty() }
         return Observable(push: { subscription, next in
           let scope = Scope(subscription)

@@ -49,7 +49,9 @@ extension Network {
 
   /// Calls `endpoint` and emits a model for each line of the body, which is line-delimited JSON (NDJSON, JSON Lines).
   ///
-  /// Blank lines are skipped. A line that can't be decoded, or that is longer than `maxLineLength` bytes, ends the
+  /// Blank lines are skipped. A server that sends no byte for `timeouts.idle`, 15 s by default, ends the stream with an error of
+  /// kind `timeout`. For one that is silent for longer, such as a long poll, set the limit with
+  /// ``Endpoint/timeouts(idle:total:)`` or ``Endpoint/longPoll(_:)``. A line that can't be decoded, or that is longer than `maxLineLength` bytes, ends the
   /// stream with an error of kind `parse`. Its `index` is the number of the line, from 0. Backpressure is the same as
   /// for `stream`.
   ///
@@ -89,9 +91,9 @@ extension Network {
   }
 
   func streamed(
-    _ call: CallContent, accept: String? = nil, mayBeSilent: Bool = false
+    _ call: CallContent, accept: String? = nil, mayBeSilent: Bool = false, silence: Duration? = nil
   ) -> Single<StreamedResponse> {
-    response(to: call, accept: accept, as: .streamed(mayBeSilent: mayBeSilent)).map {
+    response(to: call, accept: accept, as: .streamed(mayBeSilent: mayBeSilent, silence: silence)).map {
       [mapping = backend.mapping] response in
       var head = response
       head.context[BodyReader.self] = nil
@@ -116,9 +118,10 @@ extension Network {
   ///
   /// - Parameter patience: The scheduler of a 10 s limit for the body of an error, for streams without an idle limit.
   func bodies(
-    _ call: CallContent, accept: String? = nil, mayBeSilent: Bool = false, patience: (any SchedulerType)? = nil
+    _ call: CallContent, accept: String? = nil, mayBeSilent: Bool = false, silence: Duration? = nil,
+    patience: (any SchedulerType)? = nil
   ) -> Observable<StreamedResponse> {
-    streamed(call, accept: accept, mayBeSilent: mayBeSilent).asObservable().flatMap {
+    streamed(call, accept: accept, mayBeSilent: mayBeSilent, silence: silence).asObservable().flatMap {
       streamed -> Observable<StreamedResponse> in
       guard !streamed.response.isSuccess else { return .just(streamed) }
       return self.explained(streamed, patience).map { _ in streamed }

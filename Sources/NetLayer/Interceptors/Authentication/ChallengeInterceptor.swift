@@ -130,6 +130,14 @@ public final class ChallengeInterceptor: Interceptor, AccountSource {
     }
     guard challenges.contains(where: { $0.scheme == "basic" }) else {
       guard let unknown = challenges.first(where: { $0.scheme == "digest" }) else { return false }
+      guard DigestCredentials.isRepeatable(unknown) else {
+        throw NetworkError(
+          kind: .authentication,
+          reason:
+            "\(response.url.hostAndPort) asks for Digest with a realm, nonce or opaque that has a control character or "
+            + "more than 1,024 bytes, and can't be sent back; check the server", request: response.request,
+          response: response)
+      }
       let (algorithm, protection) = (unknown.parameters["algorithm"] ?? "MD5", unknown.parameters["qop"] ?? "none")
       throw NetworkError(
         kind: .authentication,

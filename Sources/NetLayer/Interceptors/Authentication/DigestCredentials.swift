@@ -23,11 +23,17 @@ struct DigestCredentials: Sendable {
   private var algorithm: String { challenge.parameters["algorithm"]?.lowercased() ?? "md5" }
   private var hasProtection: Bool { challenge.parameters["qop"] != nil }
 
+  /// Returns whether the values of a challenge that each response repeats can be sent in a header field.
+  static func isRepeatable(_ challenge: Challenge) -> Bool {
+    ["realm", "nonce", "opaque"].allSatisfy { challenge.parameters[$0].map(RequestCheck.isSendable) ?? true }
+  }
+
   /// Creates the response to `challenge`, or returns `nil` for another scheme, an unknown algorithm or protection, or a
-  /// challenge without realm or nonce.
+  /// challenge without realm or nonce, or with values that can't be sent.
   init?(_ challenge: Challenge) {
     guard challenge.scheme == "digest", challenge.parameters["realm"] != nil, let nonce = challenge.parameters["nonce"]
     else { return nil }
+    guard Self.isRepeatable(challenge) else { return nil }
     if let qop = challenge.parameters["qop"] {
       guard qop.split(separator: ",").contains(where: { $0.trimmingBlanks.lowercased() == "auth" }) else { return nil }
     }

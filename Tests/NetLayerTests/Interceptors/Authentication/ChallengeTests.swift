@@ -228,6 +228,33 @@ final class ChallengeTests: XCTestCase {
     XCTAssertEqual(error.response?.status, 401)
   }
 
+  /// Over http, one packet of a stranger could otherwise make every later request invalid.
+  func test_challengeThatCantBeSentBack_endsOneCallOnly() throws {
+    let good = #"Digest realm="r", qop=auth, nonce="n1", algorithm=SHA-256"#
+    for bad in [
+      good.replacing("\"r\"", with: "\"a\u{1}b\""), good.replacing("n1", with: "n\u{7F}1"),
+      good + ", opaque=\"\u{1B}\"", good.replacing("\"r\"", with: "\"\(String(repeating: "r", count: 70_000))\""),
+      good + ", opaque=\"\(String(repeating: "o", count: 1_025))\"",
+    ] {
+      XCTAssertTrue(digest(bad) == nil, "\(bad.prefix(40))")
+      let (isHostile, recorded) = (Box(true), Box<NetworkError?>(nil))
+      let virtual = server(scheme: { _, _ in isHostile.value ? bad : good })
+      let network = virtual.network(interceptor())
+      _ = network.response(.get, "/").subscribe(onError: { recorded.value = NetworkError.wrapping($0) })
+      virtual.scheduler.start()
+      let error = try XCTUnwrap(recorded.value)
+      XCTAssertEqual(error.kind, .authentication)
+      XCTAssert(error.reason.contains("control character") && error.reason.utf8.count < 500, error.reason)
+      isHostile.value = false
+      XCTAssertEqual(get(virtual, network, "/"), "200 ok 00000001 / @0")
+      // A known challenge is not replaced.
+      isHostile.value = true
+      XCTAssertEqual(get(virtual, network, "/"), "200 ok 00000002 / @0")
+      XCTAssertEqual(virtual.stub.requests.count, 4)
+    }
+    XCTAssertNotNil(digest(good.replacing("\"r\"", with: "\"a\tü\"")))
+  }
+
   func test_otherOrigins_receiveNothing() {
     let virtual = server()
     let network = virtual.network(interceptor())
