@@ -1,4 +1,3 @@
-import Dispatch
 import Streams
 
 extension Observable {
@@ -73,13 +72,7 @@ extension Observable {
     from start: Place, _ page: @escaping @Sendable (Place) throws -> Observable<Page<Item>>, endsAtRepeat: Bool = false,
     next: @escaping @Sendable (Page<Item>, Set<Place>, Place) -> Result<Place, NetworkError>?
   ) -> Observable<Page<Item>> where Element == Page<Item> {
-    // The walk is owned before it starts, because pages that arrive immediately must stop as soon as no one requests
-    // more.
-    Observable.using {
-      PageWalk(start, page, endsAtRepeat: endsAtRepeat, next)
-    } observableFactory: { walk in
-      Observable(push: { subscription, next in walk.go(subscription, next) })
-    }
+    .concat(PageSequence(start: start, page: page, endsAtRepeat: endsAtRepeat, following: next))
   }
 }
 
@@ -95,111 +88,54 @@ extension NetworkError {
   }
 }
 
-/// The state of one subscription to all pages. It is a loop, so that pages that arrive immediately don't deepen the
-/// stack.
-private final class PageWalk<Item: Sendable, Place: Hashable & Sendable>: Disposable {
-  private struct State {
-    var next: Place?
-    var seen: Set<Place> = []
+/// The streams of the pages, each of which is created when the previous one has ended.
+private struct PageSequence<Item: Sendable, Place: Hashable & Sendable>: Sequence, Sendable {
+  let start: Place
+  let page: @Sendable (Place) throws -> Observable<Page<Item>>
+  let endsAtRepeat: Bool
+  let following: @Sendable (Page<Item>, Set<Place>, Place) -> Result<Place, NetworkError>?
+
+  func makeIterator() -> Iterator { Iterator(pages: self) }
+
+  struct Iterator: IteratorProtocol {
+    private let pages: PageSequence
+    private var seen: Set<Place> = []
+    /// The place of the last page that was requested.
+    private var place: Place?
+    /// The page of `place`, which its stream sets before it ends.
+    private let last = Cell<Page<Item>?>(nil)
     /// The previous page, if a repeated page ends the walk.
-    var before: Page<Item>?
-    var isRunning = false
-    var isDisposed = false
+    private let before = Cell<Page<Item>?>(nil)
 
-    var isDue: Bool { !isRunning && !isDisposed && next != nil }
-  }
+    init(pages: PageSequence) { self.pages = pages }
 
-  /// Guards the state, which the page's stream and the disposer access. Pages are requested and emitted outside the
-  /// lock.
-  private let state: Locked<State>
-  private let current = SerialDisposable()
-  private let page: @Sendable (Place) throws -> Observable<Page<Item>>
-  private let endsAtRepeat: Bool
-  private let following: @Sendable (Page<Item>, Set<Place>, Place) -> Result<Place, NetworkError>?
-
-  init(
-    _ start: Place, _ page: @escaping @Sendable (Place) throws -> Observable<Page<Item>>, endsAtRepeat: Bool,
-    _ following: @escaping @Sendable (Page<Item>, Set<Place>, Place) -> Result<Place, NetworkError>?
-  ) {
-    state = Locked(State(next: start))
-    self.page = page
-    self.endsAtRepeat = endsAtRepeat
-    self.following = following
-  }
-
-  func dispose() {
-    state.withLock { $0.isDisposed = true }
-    current.dispose()
-  }
-
-  /// Requests pages while the subscriber demands them. If another thread is already in this loop, that thread
-  /// continues.
-  func go(_ subscription: Subscription, _ next: @escaping Observable<Page<Item>>.Next) {
-    while state.withLock(\.isDue),
-      subscription.takesMore(orCall: { [self] in resume(subscription, next) }), let place = takeNext()
-    {
-      request(place, subscription, next)
+    mutating func next() -> Observable<Page<Item>>? {
+      switch followingPlace {
+      case nil: return nil
+      case .failure(let error): return .error(error)
+      case .success(let place): return page(at: place)
+      }
     }
-  }
 
-  /// Continues on a global queue. The resuming thread must not call the caller's function. It may be the main thread,
-  /// for example when a stream in a `concatMap` ends there.
-  private func resume(_ subscription: Subscription, _ next: @escaping Observable<Page<Item>>.Next) {
-    DispatchQueue.global(qos: .userInitiated).async { [self] in go(subscription, next) }
-  }
-
-  private func takeNext() -> Place? {
-    // The only reference to the set, so that the insertion does not copy it.
-    var seen: Set<Place> = []
-    let next = state.withLock { state -> Place? in
-      guard state.isDue, let next = state.next else { return nil }
-      state.isRunning = true
-      state.next = nil
-      swap(&seen, &state.seen)
-      return next
+    /// The place of the next page; `nil` at the end.
+    private var followingPlace: Result<Place, NetworkError>? {
+      guard let place else { return .success(pages.start) }
+      guard let page = last.value, !isRepeat(page) else { return nil }
+      if pages.endsAtRepeat { before.value = page }
+      return pages.following(page, seen, place)
     }
-    guard let next else { return nil }
-    // Outside the lock, because hashing a place is the caller's code.
-    seen.insert(next)
-    state.withLock { swap(&seen, &$0.seen) }
-    return next
-  }
 
-  private func request(_ place: Place, _ subscription: Subscription, _ next: @escaping Observable<Page<Item>>.Next) {
-    // Guards the last page, which the page's stream writes and its completion reads.
-    let last = Locked<Page<Item>?>(nil)
-    do {
-      current.disposable = try page(place).subscribe(
-        onNext: { [self] page in
-          last.withLock { $0 = page }
-          if !isRepeat(page) { subscription.deliverIfActive(page, to: next) }
-        },
-        onError: { subscription.fail($0) },
-        onCompleted: { [self] in completed(last.withLock { $0 }, at: place, subscription, next) })
-    } catch {
-      subscription.fail(error)
+    private mutating func page(at place: Place) -> Observable<Page<Item>> {
+      self.place = place
+      seen.insert(place)
+      last.value = nil
+      return Observable.deferred { [pages] in try pages.page(place) }
+        .filter { [last, before] page in
+          last.value = page
+          return before.value.map { !page.repeats($0) } ?? true
+        }
     }
-    state.withLock { $0.isRunning = false }
-  }
 
-  private func isRepeat(_ page: Page<Item>) -> Bool {
-    state.withLock { $0.before }.map(page.repeats) ?? false
-  }
-
-  private func completed(
-    _ page: Page<Item>?, at place: Place, _ subscription: Subscription, _ next: @escaping Observable<Page<Item>>.Next
-  ) {
-    if let page, endsAtRepeat {
-      if isRepeat(page) { return subscription.complete() }
-      state.withLock { $0.before = page }
-    }
-    let seen = state.withLock { $0.seen }
-    switch page.flatMap({ following($0, seen, place) }) {
-    case nil: subscription.complete()
-    case .failure(let error): subscription.fail(error)
-    case .success(let following):
-      state.withLock { $0.next = following }
-      go(subscription, next)
-    }
+    private func isRepeat(_ page: Page<Item>) -> Bool { before.value.map(page.repeats) ?? false }
   }
 }

@@ -1,6 +1,9 @@
+import Dispatch
+
 /// A loop that subscribes to one stream after another for its downstream.
 ///
-/// No stream is started from inside the terminal event of the previous one (contract, laws 14 and 27).
+/// No stream is started from inside the terminal event of the previous one (contract, laws 14 and 27), and none before the
+/// downstream takes more, such as a loop over `values`.
 @usableFromInline
 final class SubscriptionLoop: Sendable {
   @usableFromInline typealias Start = @Sendable (Subscription) -> Bool
@@ -28,11 +31,15 @@ final class SubscriptionLoop: Sendable {
   func next() {
     trampoline.bounce {
       guard !downstream.isStopped else { return }
+      guard downstream.takesMore(orCall: { [self] in resume() }) else { return }
       let scope = HandlerScope(above: downstream) { [self] error in ended(self, error) }
       current.disposable = scope
       if !start(scope) { downstream.complete() }
     }
   }
+
+  /// Continues on a global queue, because the thread that takes more must not run the streams. It may be the main thread.
+  private func resume() { DispatchQueue.global(qos: .userInitiated).async { [self] in next() } }
 
   /// Handles the terminal event of a stream in a sequence: an error fails the sequence, completion starts the next
   /// stream.

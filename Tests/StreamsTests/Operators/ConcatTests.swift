@@ -1,5 +1,6 @@
 import Streams
 import StreamsTesting
+import TestSupport
 import XCTest
 
 final class ConcatTests: OperatorTestCase {
@@ -50,5 +51,43 @@ final class ConcatTests: OperatorTestCase {
     XCTAssertThrowsError(try Observable.just(1).concat(.error(TestError())).toBlocking().toArray())
     XCTAssertEqual(try Observable.just(1).amb(.never()).toBlocking().toArray(), [1])
     XCTAssertEqual(try Observable.just(1).concat(Single.just(2)).toBlocking().toArray(), [1, 2])
+  }
+}
+
+/// A sequence of streams that never ends and counts how many were requested.
+private struct EndlessStreams: Sequence, Sendable {
+  let requested = Counter()
+
+  func makeIterator() -> AnyIterator<Observable<Int>> {
+    var number = 0
+    return AnyIterator { [requested] in
+      requested.next()
+      number += 1
+      return .just(number)
+    }
+  }
+}
+
+extension ConcatTests {
+  func test_law27_lazySequence_isRequestedByTheLoop() async throws {
+    let streams = EndlessStreams()
+    var seen: [Int] = []
+    for try await number in Observable.concat(streams).values {
+      seen.append(number)
+      if number == 3 { break }
+    }
+    XCTAssertEqual(seen, [1, 2, 3])
+    XCTAssertLessThanOrEqual(streams.requested.value, 4, "a loop that reads three elements requests no more")
+  }
+
+  func test_retry_thatTheLoopDoesNotAskFor_waits() async throws {
+    struct Failed: Error {}
+    let attempts = Counter()
+    let source = Observable<Int>.deferred {
+      attempts.next()
+      return Observable.just(attempts.value).concat(.error(Failed()))
+    }
+    for try await number in source.retry().values where number == 2 { break }
+    XCTAssertLessThanOrEqual(attempts.value, 3)
   }
 }
