@@ -91,12 +91,6 @@ public protocol ContextKey {
   static var defaultValue: Value { get }
 }
 
-/// The mark of a request whose response is a stream that may be silent for any time. A transport that can't detect a lost
-/// connection limits the silence itself.
-package enum MayBeSilent: ContextKey {
-  package static var defaultValue: Bool { false }
-}
-
 private enum AttemptKey: ContextKey { static let defaultValue = 1 }
 
 package enum OriginBoundHeadersKey: ContextKey { package static let defaultValue = HTTPHeaders() }

@@ -58,6 +58,12 @@ package protocol SocketTransport: Transport {
   func isUnixSocket(_ url: URL) -> Bool
 }
 
+/// The mark of a request whose response is a stream that may be silent for any time. A transport that can't detect a lost
+/// connection limits the silence itself.
+package enum MayBeSilent: ContextKey {
+  package static var defaultValue: Bool { false }
+}
+
 /// The closures that receive a response while it arrives.
 public struct StreamReceiver: Sendable {
   /// The closure that receives the status and the header fields.

@@ -3,7 +3,8 @@ import XCTest
 
 /// A file system of 64 KB.
 package enum SmallDisk {
-  /// Mounts the file system at the existing `folder` for the duration of `test`. Skips the test if mounting is not allowed.
+  /// Mounts the file system, in which only this user can write, at the existing `folder` for the duration of `test`. Skips
+  /// the test if mounting is not allowed.
   package static func mount(at folder: URL, for test: XCTestCase) throws {
     guard run("mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "tmpfs", folder.path) else {
       throw XCTSkip("a small file system can't be mounted here: that takes root")

@@ -34,7 +34,8 @@ extension Endpoint {
   /// ```swift
   /// let news = try await network.fetch(.get("/events", query: ["timeout": 40]).longPoll(.seconds(45)), as: [Message].self)
   /// ```
-  /// Choose a limit that is a few seconds longer than the server's.
+  /// Choose a limit that is a few seconds longer than the server's. After it, the call fails with an error of kind `timeout`,
+  /// also if the connection is lost without a sign.
   public func longPoll(_ limit: Duration) -> Call<Output> { timeouts(idle: limit, total: limit) }
 
   /// Returns the call with another cache policy.

@@ -2,7 +2,7 @@ import Dispatch
 
 /// A loop that subscribes to one stream after another for its downstream.
 ///
-/// No stream is started from inside the terminal event of the previous one (contract, laws 14 and 27), and none before the
+/// No stream is started from inside the terminal event of the previous one (contract, laws 14 and 27). None is started before the
 /// downstream takes more, such as a loop over `values`.
 @usableFromInline
 final class SubscriptionLoop: Sendable {

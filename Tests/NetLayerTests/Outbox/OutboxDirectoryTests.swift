@@ -10,8 +10,8 @@ final class OutboxDirectoryTests: XCTestCase {
   func test_outbox_fileWithASecondName_isSent() throws {
     let fixture = try OutboxFixture(self)
     let outbox = try fixture.open(starts: false)
-    try outbox.send(AddNote(text: "1"))
-    try outbox.send(AddNote(text: "2"))
+    try outbox.send(AddNote(text: "1"), after: "k")
+    try outbox.send(AddNote(text: "2"), after: "k")
     fixture.close()
     // As by `cp -al`.
     let backup = URL(filePath: NSTemporaryDirectory()).appending(path: "backup-\(UUID().uuidString)")
@@ -31,7 +31,7 @@ final class OutboxDirectoryTests: XCTestCase {
     let outbox = try Outbox(fixture.folder, on: fixture.network, reachability: monitor)
     _ = outbox.results.subscribe(onNext: { [results = fixture.results] in results.add(OutboxFixture.text($0)) })
     outbox.start()
-    try outbox.send(AddNote(text: "1"))
+    try outbox.send(AddNote(text: "1"), after: "k")
     fixture.waits(forResults: ["200 \(body("1"))"])
   }
 
