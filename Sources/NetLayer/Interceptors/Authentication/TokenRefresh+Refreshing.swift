@@ -28,8 +28,13 @@ extension TokenRefresh {
       try state.withLock { state in
         // A user has signed in or out during the wait.
         guard state.refresh === refresh else { throw Discarded() }
-        state.holdsLock = true
+        state.lockHolder = refresh
       }
+      refresh.timer.disposable = Observable<Int>.timer(timeout, scheduler: clock).subscribe(onNext: { [self] _ in
+        refresh.isLate.raise()
+        // Nobody needs its result, and it may never end.
+        if state.withLock({ $0.refresh !== refresh }) { release(refresh) }
+      })
       refresh.begun.onNext(())
     }
   }
@@ -141,8 +146,9 @@ extension TokenRefresh {
     refresh.end(with: held)
   }
 
-  private func release(_ refresh: Refreshing) {
-    state.withLock { $0.holdsLock = false }
+  func release(_ refresh: Refreshing) {
+    state.withLock { if $0.lockHolder === refresh { $0.lockHolder = nil } }
+    refresh.timer.dispose()
     refresh.lock.dispose()
   }
 }

@@ -34,8 +34,8 @@ final class TokenRefresh: Sendable {
     var isUntried = false
     /// The refresh in progress.
     var refresh: Refreshing?
-    /// Whether a refresh holds the lock of the store; also one that was discarded meanwhile.
-    var holdsLock = false
+    /// The refresh that holds the lock of the store; also one that was discarded meanwhile.
+    var lockHolder: Refreshing?
     /// The number of replacements that are not yet in the store.
     var replacements = 0
     /// The times of unsuccessful refreshes within the window.
@@ -58,8 +58,11 @@ final class TokenRefresh: Sendable {
     /// Emits when the refresh begins to run, or ends before that.
     let begun = ReplaySubject<Void>.create(bufferSize: 1)
     let result = ReplaySubject<Held>.create(bufferSize: 1)
-    /// The lock of the store.
+    /// The lock of the store, and the timer of the limit.
     let lock = SerialDisposable()
+    let timer = SerialDisposable()
+    /// Raised after the limit.
+    let isLate = Flag()
 
     func end(_ error: any Error) {
       begun.onNext(())
@@ -81,7 +84,7 @@ final class TokenRefresh: Sendable {
   private let leeway: Double
   private let maxRefreshes: Int
   private let window: Double
-  private let timeout: Duration
+  let timeout: Duration
   let refresh: @Sendable (Token?) -> Single<Token>
   /// Guards the state, which subscribers, the end of a refresh and `setToken` access. The store is used and waiting
   /// requests are resumed outside the lock.
@@ -186,7 +189,7 @@ final class TokenRefresh: Sendable {
   }
 
   func replace(with token: Token?) async throws {
-    let (waiting, held, holdsLock) = state.withLock { state in
+    let (waiting, held) = state.withLock { state in
       if token?.isKnownToBelong(toOwnerOf: state.held.token) != true { state.held.generation += 1 }
       state.put(token, renewal: nil)
       state.isNew = true
@@ -194,13 +197,15 @@ final class TokenRefresh: Sendable {
       state.failures = []
       state.replacements += 1
       // Discard the refresh. Requests that wait for it get this token.
-      return (state.refresh.take(), state.held, state.holdsLock)
+      return (state.refresh.take(), state.held)
     }
     defer { state.withLock { $0.replacements -= 1 } }
     changed.onNext(())
     signedIn.onNext(())
     if let waiting { waiting.end(with: held) }
+    if let waiting, waiting.isLate.isRaised { release(waiting) }
     // Otherwise a refresh in another process could read the store before this token is saved, and save its own after it.
+    let holdsLock = state.withLock { $0.lockHolder != nil }
     let lock = holdsLock ? nil : await lockForSave()
     defer { lock?.dispose() }
     try await save()

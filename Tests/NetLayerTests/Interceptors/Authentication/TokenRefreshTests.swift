@@ -120,6 +120,23 @@ final class TokenRefreshTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all.last, "3 200 ok @20000")
   }
 
+  func test_discardedRefreshThatNeverEnds_doesNotKeepTheLock() async throws {
+    for (signIn, end) in [(500, "200 ok @3000"), (4000, "200 ok @4000")] {
+      let store = Store(dead)
+      let isFirst = Flag()
+      let (virtual, network, login) = try network(store) { _ in
+        isFirst.raise() ? .never() : .just(Token(access: "new"))
+      }
+      let waiting = network.response(.get, "/x").asObservable().subscribe(onError: { _ in })
+      virtual.scheduler.advanceTo(signIn)
+      try await login.setToken(Token(access: "old", account: "bob"))
+      virtual.note("", network.response(.get, "/x"))
+      virtual.scheduler.advanceTo(10_000)
+      XCTAssertEqual(virtual.notes.all, [end])
+      waiting.dispose()
+    }
+  }
+
   // MARK: What is saved
 
   func test_discardedRefreshThatSavesItsOwnToken_doesNotUndoASignOut() async throws {
