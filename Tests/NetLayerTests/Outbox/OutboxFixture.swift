@@ -71,7 +71,8 @@ final class NoteServer: Sendable {
   /// Scripts the next replies; without one, a write is applied and its body returned.
   func script(_ replies: Reply...) { state.update { $0.replies += replies } }
   /// Sets the tokens for which the server responds with 401.
-  func reject(_ tokens: String...) { state.update { $0.rejected = Set(tokens.map { "Bearer \($0)" }) } }
+  func reject(_ tokens: String...) { reject(tokens) }
+  func reject(_ tokens: [String]) { state.update { $0.rejected = Set(tokens.map { "Bearer \($0)" }) } }
 
   private static func respond(to request: TestServer.Request, _ state: inout State) -> TestServer.Response {
     let token = request.header("Authorization")

@@ -21,9 +21,10 @@ import Streams
 /// sent, the request is retried without a refresh.
 ///
 /// A failed refresh fails all waiting requests with an error of kind `authentication`, whose `underlying` error is the
-/// cause. If the token server has sent a message, it is the error's `message`. The next 401 starts another refresh. A refresh continues even if all waiting requests are cancelled, because
-/// it may already have used up the old token. Several processes may share a `FileTokenStore`: one refreshes, and the
-/// others load its token from the store.
+/// cause. If the token server has sent a message, it is the error's `message`. The next 401 starts another refresh. A
+/// refresh continues even if all waiting requests are cancelled or have timed out, because it may already have used up
+/// the old token. Its token is stored for later requests. Several processes may share a `FileTokenStore`: one refreshes,
+/// and the others load its token from the store.
 ///
 /// Place it after a `RetryInterceptor`, so that each attempt uses the newest token. Place it before a
 /// `LimitInterceptor`, so that a request that waits for a refresh does not count against the limits.
@@ -55,8 +56,9 @@ public final class AuthenticationInterceptor: Interceptor {
   ///     endless requests to a server that rejects even new tokens. A refresh counts if it fails for any reason except
   ///     a missing connection, or if the server rejects its token.
   ///   - window: The time window of `maxRefreshes`.
-  ///   - timeout: The time limit of a refresh, including the time to wait for another process that refreshes the same
-  ///     token.
+  ///   - timeout: The time for which a request waits for a refresh. Before that, a refresh waits for another process that
+  ///     refreshes the same token, for the same time at most. A refresh that takes longer is not ended: later requests
+  ///     wait for it, too, and a sign-in discards it.
   ///   - apply: A closure that adds the token to a request, by default as `Authorization: Bearer` (RFC 6750 §2.1). A
   ///     request that already has an `Authorization` is not changed.
   ///   - isRejected: A closure that returns whether the server has rejected the token, by default with status 401. The
@@ -125,8 +127,8 @@ public final class AuthenticationInterceptor: Interceptor {
   /// The number of sign-ins and sign-outs, and the account, if it is known.
   var identity: (generation: Int, account: String?) { tokens.identity }
 
-  /// Signals each change of the token, on the thread of the change.
-  var tokenChanges: Observable<Void> { tokens.changed.asObservable() }
+  /// Signals each sign-in and sign-out, and each refreshed token that the server has accepted.
+  var tokenChanges: Observable<Void> { tokens.signedIn.asObservable() }
 
   /// Replaces the token after a sign-in, or with `nil` after a sign-out, then saves it. An in-flight refresh is discarded.
   ///
@@ -137,7 +139,10 @@ public final class AuthenticationInterceptor: Interceptor {
   /// While another process refreshes the token, this waits for the end of that refresh, at most 5 s, before it saves. That
   /// process then uses the new token, too.
   ///
-  /// - Throws: The error of the store. The interceptor uses the new token anyway.
+  /// When this returns, no older token is being saved.
+  ///
+  /// - Throws: The error of the store. The interceptor uses the new token anyway. If the token in the store may belong to
+  ///   another user, it is removed, so that the next run does not start as that user.
   public func setToken(_ token: Token?) async throws { try await tokens.replace(with: token) }
 
   /// Returns the account of the current token, or else the token, if it is sent with `request`. As long as the store has
@@ -190,7 +195,9 @@ public final class AuthenticationInterceptor: Interceptor {
     return usable.flatMap { [self] fresh in
       // Another user has signed in during the refresh.
       guard let fresh else { throw refusal(of: tokens.known?.token, request) ?? signedOut(request) }
-      return sent(request, with: fresh, next)
+      return sent(request, with: fresh, next).do(onNext: { [self] response in
+        if !isRejected(response) { tokens.noteAcceptance(of: fresh) }
+      })
     }
   }
 
@@ -228,7 +235,11 @@ public final class AuthenticationInterceptor: Interceptor {
         guard let fresh else { return .just(response) }
         if let refusal = refusal(of: fresh.token, request) { return .error(refusal) }
         return next(carrying(fresh.token, request)).map { [self] again in
-          guard isRejected(again), Origin(again.url) == Origin(request.url) else { return again }
+          guard Origin(again.url) == Origin(request.url) else { return again }
+          guard isRejected(again) else {
+            tokens.noteAcceptance(of: fresh)
+            return again
+          }
           tokens.noteRefusal(of: fresh, at: next.clock.now)
           var refusal = again
           refusal.context[RefusedToken.self] = fresh.token

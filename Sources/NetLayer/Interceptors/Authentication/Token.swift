@@ -56,9 +56,11 @@ extension Token: CustomReflectable {
 /// needs the token, so a store that waits for nothing takes no detour.
 public protocol TokenStore: Sendable {
   /// Returns the saved token, or `nil` for none. The interceptor calls it at the first request, and before and after each
-  /// refresh, because another process may have saved a new token, or removed it.
+  /// refresh, because another process may have saved a new token, or removed it. It also calls it after a save, until the
+  /// store has returned a token once.
   func load() async throws -> Token?
-  /// Saves `token`; `nil` removes it. It is called after each refresh.
+  /// Saves `token`; `nil` removes it. It is called after each refresh, sign-in and sign-out, once at a time. It must not
+  /// wait for `setToken`.
   func save(_ token: Token?) async throws
   /// Locks the store against refreshes by other processes until the result is disposed. Return `nil` if another process
   /// holds the lock; the method is then called again every 50 ms. If it throws, the

@@ -1,0 +1,154 @@
+import PortableFoundation
+import Streams
+
+extension TokenRefresh {
+  /// The error while another process refreshes the same token.
+  private struct Busy: Error {}
+
+  /// The error of a refresh that was discarded before it began.
+  private struct Discarded: Error {}
+
+  /// Waits until no other process refreshes, then locks the store.
+  func locked(_ refresh: Refreshing, _ clock: any SchedulerType) -> Single<Void> {
+    Single.starting { [store] in
+      do {
+        guard let taken = try await store.lockForRefresh() else { throw Busy() }
+        refresh.lock.disposable = taken
+      } catch let busy as Busy {
+        throw busy
+      } catch {
+        // Without a lock, the refresh continues; only a concurrent refresh would conflict.
+        Hooks.onUnhandledError(error, #fileID, #line)
+      }
+    }
+    .retryWhen { errors in
+      errors.flatMap { _ in Observable<Int>.timer(.milliseconds(50), scheduler: clock) }
+    }
+    .map { [self] in
+      try state.withLock { state in
+        // A user has signed in or out during the wait.
+        guard state.refresh === refresh else { throw Discarded() }
+        state.lockHolder = refresh
+      }
+      refresh.timer.disposable = Observable<Int>.timer(timeout, scheduler: clock).subscribe(onNext: { [self] _ in
+        refresh.isLate.raise()
+        // Nobody needs its result, and it may never end.
+        if state.withLock({ $0.refresh !== refresh }) { release(refresh) }
+      })
+      refresh.begun.onNext(())
+    }
+  }
+
+  struct Renewed {
+    /// `nil` after a sign-out in another process.
+    var token: Token?
+    /// Whether another process has written the token to the store.
+    var isStored = false
+  }
+
+  /// Returns the token that another process has stored meanwhile, or else the result of the refresh.
+  func renewed(_ old: Token?, _ clock: any SchedulerType) -> Single<Renewed> {
+    let (known, isReplacing, isUnread) = state.withLock {
+      ($0.stored, $0.replacements > 0, $0.storedGeneration == nil)
+    }
+    // The store does not have the present user yet, or perhaps a former one whom the sign-in could not replace.
+    if isReplacing { return refreshed(old) }
+    if isUnread { return refreshed(old) }
+    return Single.starting { [self] () -> (found: Token??, isSignOut: Bool) in
+      do {
+        let found = try await store.load()
+        let isSignOut = state.withLock { state in
+          if found != nil { state.isReadable = true }
+          // This process removes a token that it can't replace.
+          return found == nil && state.isReadable && known != nil && old != nil
+        }
+        return (found, isSignOut)
+      } catch {
+        // An unreadable store has no new token.
+        return (nil, false)
+      }
+    }
+    .flatMap { [self] stored, isSignOut in
+      if isSignOut { return .just(Renewed(token: nil, isStored: true)) }
+      guard let found = stored ?? nil, found != known, found != old else { return refreshed(old, stored) }
+      if found.expiry.map({ $0 > clock.now }) ?? true { return .just(Renewed(token: found, isStored: true)) }
+      return refreshed(found, stored)
+    }
+  }
+
+  /// Returns the result of the refresh. If the store has changed since it returned `stored`, returns what it has now: a user
+  /// has signed in or out in another process, which must not be undone.
+  ///
+  /// - Parameter stored: `nil` if the store was not read.
+  private func refreshed(_ old: Token?, _ stored: Token?? = .none) -> Single<Renewed> {
+    refresh(old).flatMap { [self] new in
+      var new = new
+      new.account = new.account ?? old?.account
+      let renewed = Renewed(token: new)
+      guard let stored else { return .just(renewed) }
+      return Single.starting { [self] in
+        do {
+          let present = try await store.load()
+          // The refresh may have saved its token itself.
+          if present?.access == renewed.token?.access { return renewed }
+          return present == stored ? renewed : Renewed(token: present, isStored: true)
+        } catch {
+          // An unreadable store has no other token.
+          return renewed
+        }
+      }
+    }
+  }
+
+  func finish(_ refresh: Refreshing, _ result: Result<Renewed, any Error>, _ now: Date) {
+    let (isCurrent, isOther, held) = state.withLock { state -> (Bool, Bool, Held) in
+      guard state.refresh === refresh else { return (false, false, state.held) }
+      state.refresh = nil
+      let generation = state.held.generation
+      switch result {
+      case .success(let new):
+        // Another process has signed another user in, or this one out.
+        if new.token?.isKnownNotToBelong(toOwnerOf: state.held.token) ?? true { state.held.generation += 1 }
+        state.put(new.token, renewal: new.isStored ? renewal(ofStored: new.token) : renewal(ofNew: new.token, now))
+        if new.isStored {
+          (state.stored, state.storedGeneration) = (new.token, state.held.generation)
+          state.savedVersion = state.version
+        }
+        state.isUntried = state.held.generation == generation
+      case .failure(let error):
+        if (error as? NetworkError)?.kind.isTransient != true { state.failures.append(now) }
+      }
+      return (true, state.held.generation != generation, state.held)
+    }
+    if isCurrent, case .success = result { changed.onNext(()) }
+    if isOther { signedIn.onNext(()) }
+    switch result {
+    case .success(let new) where !new.isStored:
+      _ = Single.starting { [self] in
+        // If a user has signed in or out meanwhile, the refresh may have saved its token.
+        if isCurrent { try await save() } else { try await undoSave(of: new.token) }
+      }.subscribe(
+        onSuccess: { [self] in end(refresh, held) },
+        onError: { [self] error in
+          // A token that can't be saved is still valid for this run of the program.
+          Hooks.onUnhandledError(error, #fileID, #line)
+          end(refresh, held)
+        })
+    case .failure(let error) where isCurrent:
+      release(refresh)
+      refresh.end(Self.failure(error))
+    default: end(refresh, held)
+    }
+  }
+
+  private func end(_ refresh: Refreshing, _ held: Held) {
+    release(refresh)
+    refresh.end(with: held)
+  }
+
+  func release(_ refresh: Refreshing) {
+    state.withLock { if $0.lockHolder === refresh { $0.lockHolder = nil } }
+    refresh.timer.dispose()
+    refresh.lock.dispose()
+  }
+}
