@@ -126,7 +126,7 @@ final class DemoProcess {
 
 // Safe: Process.terminate may be called from any thread.
 private struct WeakBox: @unchecked Sendable {
-  weak let value: Process?
+  weak var value: Process?
 
   init(_ value: Process) { self.value = value }
 }
