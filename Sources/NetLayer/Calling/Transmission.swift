@@ -4,11 +4,16 @@ import Streams
 /// The last interceptor, which sends a request to the transport at each subscription.
 struct TransportInterceptor: Interceptor {
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
-    var request = request
+    guard request.isForeign else { return sent(request, next) }
     // Behind all interceptors, because a custom one does not know that a server has chosen the URL.
-    request.removeForeignCredentials()
+    var foreign = request
+    foreign.removeForeignCredentials()
+    return sent(foreign, next)
+  }
+
+  private func sent(_ request: Request, _ next: InterceptorChain) -> Observable<Response> {
     let (network, progress, delivery) = (next.network, next.progress, next.delivery)
-    return Observable(push: { [request] in Transmission(request, network, progress, delivery, Sink($0, $1)).start() })
+    return Observable(push: { Transmission(request, network, progress, delivery, Sink($0, $1)).start() })
   }
 }
 

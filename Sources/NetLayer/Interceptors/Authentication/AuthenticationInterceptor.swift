@@ -148,7 +148,7 @@ public final class AuthenticationInterceptor: Interceptor {
   /// Returns the account of the current token, or else the token, if it is sent with `request`. As long as the store has
   /// not been read, it returns a text that no other request has.
   public func account(of request: Request) -> String? {
-    guard covers(request) else { return nil }
+    guard covers(request), !request.isForeign else { return nil }
     guard let known = tokens.known else { return UUID().uuidString }
     return known.token?.owner
   }
@@ -182,7 +182,7 @@ public final class AuthenticationInterceptor: Interceptor {
       throw signedOut(request)
     }
     let now = next.clock.now
-    guard let renewal = held.renewal, renewal <= now else { return sent(request, with: held, next) }
+    guard let renewal = held.renewal, renewal <= now, !request.isForeign else { return sent(request, with: held, next) }
     let fresh = replacement(of: held, request, nil, next.clock)
     // A failed refresh is not an error as long as the old token is valid.
     let isGood = held.token?.expiry.map { $0 > now } ?? false
@@ -214,10 +214,9 @@ public final class AuthenticationInterceptor: Interceptor {
     request.context[CallOwners.self].first { $0.tokens == ObjectIdentifier(tokens) }?.generation
   }
 
-  /// Returns whether the token is sent with `request`. A URL that a server has chosen starts no refresh either.
+  /// Returns whether the token is sent with `request`. The transport's interceptor removes it from a foreign one.
   func covers(_ request: Request) -> Bool {
-    !request.context[IsPartOfRefresh.self] && isFor(request.url) && !request.isForeign
-      && request.headers.values(of: "Authorization").isEmpty
+    !request.context[IsPartOfRefresh.self] && isFor(request.url) && request.headers.values(of: "Authorization").isEmpty
   }
 
   /// Returns whether `url` belongs to one of the origins.
@@ -228,7 +227,9 @@ public final class AuthenticationInterceptor: Interceptor {
     if let refusal = refusal(of: held.token, request) { return .error(refusal) }
     return next(carrying(held.token, request)).flatMap { [self] response -> Observable<Response> in
       // Another origin, after a redirect, has never received the token, even if it is one of the origins.
-      guard isRejected(response), request.body.isRepeatable, Origin(response.url) == Origin(request.url) else {
+      guard isRejected(response), request.body.isRepeatable, Origin(response.url) == Origin(request.url),
+        !request.isForeign
+      else {
         return .just(response)
       }
       return replacement(of: held, request, response, next.clock).flatMap { [self] fresh -> Observable<Response> in
