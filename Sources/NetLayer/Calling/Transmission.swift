@@ -4,12 +4,17 @@ import Streams
 /// The last interceptor, which sends a request to the transport at each subscription.
 struct TransportInterceptor: Interceptor {
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
-    var request = request
+    guard request.isForeign else { return sent(request, next) }
     // Behind all interceptors, because a custom one does not know that a server has chosen the URL.
-    request.removeForeignCredentials()
+    var foreign = request
+    foreign.removeForeignCredentials()
+    return sent(foreign, next)
+  }
+
+  private func sent(_ request: Request, _ next: InterceptorChain) -> Observable<Response> {
     let (network, progress, delivery) = (next.network, next.progress, next.delivery)
     let accounts = network.accountSources.isEmpty ? nil : request.context[CallAccounts.self]
-    return Observable(push: { [request] in
+    return Observable(push: {
       // Behind all interceptors, because any of them may have paused the call.
       if let failure = accounts?.failure(of: request) { return $0.fail(failure) }
       Transmission(request, network, progress, delivery, Sink($0, $1)).start()

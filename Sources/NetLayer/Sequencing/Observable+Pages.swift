@@ -72,7 +72,7 @@ extension Observable {
     from start: Place, _ page: @escaping @Sendable (Place) throws -> Observable<Page<Item>>, endsAtRepeat: Bool = false,
     next: @escaping @Sendable (Page<Item>, Set<Place>, Place) -> Result<Place, NetworkError>?
   ) -> Observable<Page<Item>> where Element == Page<Item> {
-    .concat(PageSequence(start: start, page: page, endsAtRepeat: endsAtRepeat, following: next))
+    .concat(PageSequence(start: start, page: page, endsAtRepeat: endsAtRepeat, following: next), isPaced: true)
   }
 }
 

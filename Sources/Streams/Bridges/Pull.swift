@@ -56,6 +56,8 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
     reader?.resume(with: result.map { nil })
   }
 
+  override var loop: Subscription? { self }
+
   override func takesMore(orCall resume: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
       if state.reader != nil { return true }

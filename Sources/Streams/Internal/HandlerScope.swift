@@ -48,4 +48,6 @@ package final class HandlerScope: Subscription, @unchecked Sendable {
     guard waits, let parent else { return true }
     return parent.takesMore(orCall: resume)
   }
+
+  override var loop: Subscription? { waits ? parent?.loop : nil }
 }

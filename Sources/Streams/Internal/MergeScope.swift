@@ -68,6 +68,8 @@ final class MergeScope<Element: Sendable>: Scope, @unchecked Sendable {  // safe
     return downstream.takesMore(orCall: resume)
   }
 
+  override var loop: Subscription? { downstream.loop }
+
   @usableFromInline
   override func released() { backlog?.dropResumes() }
 
@@ -200,6 +202,8 @@ final class MergeInner<Element: Sendable>: Subscription, @unchecked Sendable {
     }
     return parent.downstream.takesMore(orCall: resume)
   }
+
+  override var loop: Subscription? { parent.downstream.loop }
 }
 
 /// The inner subscriptions of a `MergeScope`; adding and removing take constant time. With a `CompositeDisposable`, row

@@ -66,6 +66,9 @@ package class Subscription: Cancelable, @unchecked Sendable {  // safe: an atomi
   /// Sources that support backpressure call this before each element or batch. Others ignore it.
   package func takesMore(orCall resume: @escaping @Sendable () -> Void) -> Bool { true }
 
+  /// The loop over `values` below, which a source asks that a busy `concatMap` must not delay; `nil` for none.
+  var loop: Subscription? { nil }
+
   /// Terminates with `error`, or completes if it is `nil`: first the downstream receives it, then the upstream is
   /// disposed (contract, law 5).
   @usableFromInline
@@ -209,4 +212,6 @@ package class Scope: Subscription, @unchecked Sendable {  // safe: adds one cons
   package override func takesMore(orCall resume: @escaping @Sendable () -> Void) -> Bool {
     downstream.takesMore(orCall: resume)
   }
+
+  override var loop: Subscription? { downstream.loop }
 }

@@ -3,7 +3,7 @@ import Dispatch
 /// A loop that subscribes to one stream after another for its downstream.
 ///
 /// No stream is started from inside the terminal event of the previous one (contract, laws 14 and 27). None is started before the
-/// downstream takes more, such as a loop over `values`.
+/// loop over `values` below, if there is one, takes more.
 @usableFromInline
 final class SubscriptionLoop: Sendable {
   @usableFromInline typealias Start = @Sendable (Subscription) -> Bool
@@ -14,16 +14,21 @@ final class SubscriptionLoop: Sendable {
   private let ended: Ended
   private let current = SerialDisposable()
   private let trampoline = Trampoline()
+  /// The subscription to ask before each stream; `nil` if all streams start immediately.
+  private let demand: Subscription?
 
   /// - Parameters:
+  ///   - isPaced: Whether a busy `concatMap` below delays the next stream, too. Otherwise, it would change the times of
+  ///     streams that don't emit immediately.
   ///   - start: A closure that runs the next stream in the given scope; returns `false` if there is none, which
   ///     completes the downstream.
   ///   - ended: A closure that receives the terminal event of each stream.
   @usableFromInline
-  init(_ downstream: Subscription, start: @escaping Start, ended: @escaping Ended) {
+  init(_ downstream: Subscription, isPaced: Bool = false, start: @escaping Start, ended: @escaping Ended) {
     self.downstream = downstream
     self.start = start
     self.ended = ended
+    demand = isPaced ? downstream : downstream.loop
     downstream.own(current)
   }
 
@@ -31,7 +36,7 @@ final class SubscriptionLoop: Sendable {
   func next() {
     trampoline.bounce {
       guard !downstream.isStopped else { return }
-      guard downstream.takesMore(orCall: { [self] in resume() }) else { return }
+      if let demand, !demand.takesMore(orCall: { [self] in resume() }) { return }
       let scope = HandlerScope(above: downstream) { [self] error in ended(self, error) }
       current.disposable = scope
       if !start(scope) { downstream.complete() }

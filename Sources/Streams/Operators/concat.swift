@@ -34,14 +34,20 @@ extension Observable {
   /// Emits the elements of the streams in order, subscribing to each when the previous one has completed; an error ends
   /// the sequence.
   ///
-  /// The sequence may be lazy and infinite: the next stream is requested only when needed.
+  /// The sequence may be lazy and infinite: the next stream is requested only when needed. A loop over `values` requests it
+  /// when it has read the previous one.
   @inlinable
   public static func concat<S: Sequence & Sendable>(_ sources: S) -> Observable<Element>
+  where S.Element == Observable<Element> { concat(sources, isPaced: false) }
+
+  /// The same. If `isPaced`, a busy `concatMap` downstream delays the next stream, too.
+  @inlinable
+  package static func concat<S: Sequence & Sendable>(_ sources: S, isPaced: Bool) -> Observable<Element>
   where S.Element == Observable<Element> {
     Observable(push: { subscription, next in
       let iterator = Cell(sources.makeIterator())
       let loop = SubscriptionLoop(
-        subscription,
+        subscription, isPaced: isPaced,
         start: { scope in
           guard let source = iterator.value.next() else { return false }
           source.run(scope) { subscription.deliver($0, to: next) }

@@ -98,6 +98,7 @@ private final class Timeout<Element: Sendable>: Scope, @unchecked Sendable {  //
 
   // A source that paused for the loop downstream would be silent, so the operator would time out.
   override func takesMore(orCall resume: @escaping @Sendable () -> Void) -> Bool { true }
+  override var loop: Subscription? { nil }
 
   override func terminated(_ error: (any Error)?) { emitter.finish(error) }
 }

@@ -85,6 +85,14 @@ final class ErrorWordsTests: UploadTestCase {
     let chinese = Network(Backend(baseURL: url, messages: .chinese, transport: stub, interceptors: [asking]))
     let error = await thrown { _ = try await chinese.fetch(.get("/"), as: [Int].self) }
     XCTAssertEqual(error?.message, NetworkError.Messages.chinese.timeout)
+    let asked = AsyncInterceptor { request, next in
+      _ = try await chinese.response(.get("/key"))
+      return try await next(request)
+    }
+    let back = await thrown {
+      _ = try await english.with { $0.interceptors = [asked] }.fetch(.get("/"), as: [Int].self)
+    }
+    XCTAssertEqual(back?.message, NetworkError.Messages.english.timeout)
     // An interceptor that states no message.
     let offline = AsyncInterceptor { _, _ in throw NetworkError(kind: .connection, reason: "no route") }
     let other = chinese.with { $0.interceptors = [offline] }

@@ -49,9 +49,7 @@ public final class CoalescingInterceptor: Interceptor {
     guard request.method == .get || request.method == .head, case .none = request.body, request.destination == nil,
       !request.isStreamed, !request.context[ReportsProgress.self], !request.context[HasNotes.self],
       request.caching.isComparable,
-      !request.caching.isRefetch,
-      // It carries no credentials of the account.
-      !request.isForeign
+      !request.caching.isRefetch
     else { return next(request) }
     return Observable(Sharing(interceptor: self, request: request, next: next))
   }
