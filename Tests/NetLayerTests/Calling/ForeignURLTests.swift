@@ -118,7 +118,7 @@ final class ForeignURLTests: UploadTestCase {
     }
   }
 
-  func test_challenge_isNotAnswered() throws {
+  func test_challenge_receivesNoCredentials() throws {
     let digest = #"Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256"#
     let requests = try visit({ _ in .status(401).header("WWW-Authenticate", digest) }) { backend, servers in
       backend.interceptors = [ChallengeInterceptor(for: servers.map(\.url), user: "ann", password: "p")]

@@ -7,7 +7,7 @@ import StreamsTesting
 import TestSupport
 import XCTest
 
-/// When a connection of an event stream or a WebSocket session has succeeded; in virtual time, whose unit is a millisecond.
+/// The rule for a successful connection of event streams and WebSockets, in virtual time, whose unit is a millisecond.
 final class ReconnectCountTests: XCTestCase {
   private let scheduler = TestScheduler(resolution: .milliseconds(1))
   private let notes = Notes()
