@@ -16,8 +16,8 @@ import Streams
 /// | result | effect |
 /// |---|---|
 /// | status 2xx | the result is delivered, the entry removed |
-/// | 408, 409, 425, 429, 5xx | sent again after the `Retry-After`, or a growing delay; parked after the last attempt |
-/// | other 4xx, or an envelope whose code reports a failure | parked: it waits for ``retry(_:)`` or ``drop(_:)`` |
+/// | 408, 409, 425, 429, 5xx except 501 and 505 | sent again after the `Retry-After`, or a growing delay; parked after the last attempt |
+/// | another status from 400, or an envelope whose code reports a failure | parked: it waits for ``retry(_:)`` or ``drop(_:)`` |
 /// | 3xx that is not followed | parked |
 /// | no response | sent again, without a limit of attempts |
 /// | 401 that a token refresh does not fix | waits for a sign-in of the same user |
