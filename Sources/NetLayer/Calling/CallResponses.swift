@@ -119,9 +119,10 @@ final class CallResponses: StreamSource {
 
   /// Notes the users who begin the call. A stored write and an upload belong to the user of another moment.
   private func noteAccounts(_ request: inout Request) {
-    if case .call = content, request.context[CallAccounts.self] != nil { return }
+    let former = request.context[CallAccounts.self]
+    if case .call = content, former != nil { return }
     let accounts = CallAccounts(of: request, network.accountSources)
-    if accounts != nil || request.context[CallAccounts.self] != nil { request.context[CallAccounts.self] = accounts }
+    if accounts != nil || former != nil { request.context[CallAccounts.self] = accounts }
   }
 
   /// Notes the start of a call, and its cancellation.

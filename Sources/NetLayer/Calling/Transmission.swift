@@ -13,10 +13,11 @@ struct TransportInterceptor: Interceptor {
 
   private func sent(_ request: Request, _ next: InterceptorChain) -> Observable<Response> {
     let (network, progress, delivery) = (next.network, next.progress, next.delivery)
-    let accounts = network.accountSources.isEmpty ? nil : request.context[CallAccounts.self]
     return Observable(push: {
       // Behind all interceptors, because any of them may have paused the call.
-      if let failure = accounts?.failure(of: request) { return $0.fail(failure) }
+      if !network.accountSources.isEmpty, let failure = request.context[CallAccounts.self]?.failure(of: request) {
+        return $0.fail(failure)
+      }
       Transmission(request, network, progress, delivery, Sink($0, $1)).start()
     })
   }

@@ -57,26 +57,37 @@ struct Accounts: Sendable {
 struct CallAccounts: ContextKey, Sendable {
   static let defaultValue: CallAccounts? = nil
 
-  private let users: [(source: any AccountSource, state: AccountState)]
+  private typealias User = (source: any AccountSource, state: AccountState)
+  /// The request at the start. A source that does not cover it does not matter, but few sources change, so that is asked last.
+  private let request: Request
+  // Most networks have one source, which needs no array.
+  private let first: User
+  private let others: [User]
 
-  /// The users of `request`, which it may belong to; `nil` for none.
+  /// The users of `request`, to whom it may belong; `nil` for none.
   ///
   /// - Parameter isStrict: Whether a request that nobody began belongs to nobody. Otherwise, it may become that of the
   ///   first user, as at the start of an app.
   init?(of request: Request, _ sources: [any AccountSource], isStrict: Bool = false) {
-    var users: [(source: any AccountSource, state: AccountState)] = []
-    for source in sources where source.covers(request) {
+    var first: User?
+    var others: [User] = []
+    for source in sources {
       let state = source.accountState
-      if isStrict || state.mayBeUser { users.append((source, state)) }
+      guard isStrict || state.mayBeUser else { continue }
+      if first == nil { first = (source, state) } else { others.append((source, state)) }
     }
-    guard !users.isEmpty else { return nil }
-    self.users = users
+    guard let first else { return nil }
+    (self.request, self.first, self.others) = (request, first, others)
   }
 
-  /// Returns the error of `request` if another user has signed in or out since; `nil` if it may be sent.
-  func failure(of request: Request) -> NetworkError? {
-    for (source, state) in users where source.accountState.differs(from: state) { return Self.signedOut(request) }
-    return nil
+  /// Returns the error of `sent` if another user has signed in or out since; `nil` if it may be sent.
+  func failure(of sent: Request) -> NetworkError? {
+    if hasChanged(first) { return Self.signedOut(sent) }
+    return others.isEmpty || !others.contains(where: hasChanged) ? nil : Self.signedOut(sent)
+  }
+
+  private func hasChanged(_ user: User) -> Bool {
+    user.source.accountState.differs(from: user.state) && user.source.covers(request)
   }
 
   /// The error of a request whose user has signed out.
