@@ -121,7 +121,7 @@ final class CallResponses: StreamSource {
   private func noteAccounts(_ request: inout Request) {
     let former = request.context[CallAccounts.self]
     if case .call = content, former != nil { return }
-    let accounts = CallAccounts(of: request, network.accountSources)
+    let accounts = CallAccounts(network.accountSources)
     if accounts != nil || former != nil { request.context[CallAccounts.self] = accounts }
   }
 

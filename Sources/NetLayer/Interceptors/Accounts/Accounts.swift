@@ -58,17 +58,15 @@ struct CallAccounts: ContextKey, Sendable {
   static let defaultValue: CallAccounts? = nil
 
   private typealias User = (source: any AccountSource, state: AccountState)
-  /// The request at the start. A source that does not cover it does not matter, but few sources change, so that is asked last.
-  private let request: Request
   // Most networks have one source, which needs no array.
   private let first: User
   private let others: [User]
 
-  /// The users of `request`, to whom it may belong; `nil` for none.
+  /// The present users, to whom a call may belong; `nil` for none.
   ///
-  /// - Parameter isStrict: Whether a request that nobody began belongs to nobody. Otherwise, it may become that of the
+  /// - Parameter isStrict: Whether a call that nobody began belongs to nobody. Otherwise, it may become that of the
   ///   first user, as at the start of an app.
-  init?(of request: Request, _ sources: [any AccountSource], isStrict: Bool = false) {
+  init?(_ sources: [any AccountSource], isStrict: Bool = false) {
     var first: User?
     var others: [User] = []
     for source in sources {
@@ -77,17 +75,25 @@ struct CallAccounts: ContextKey, Sendable {
       if first == nil { first = (source, state) } else { others.append((source, state)) }
     }
     guard let first else { return nil }
-    (self.request, self.first, self.others) = (request, first, others)
+    (self.first, self.others) = (first, others)
   }
 
   /// Returns the error of `sent` if another user has signed in or out since; `nil` if it may be sent.
   func failure(of sent: Request) -> NetworkError? {
-    if hasChanged(first) { return Self.signedOut(sent) }
-    return others.isEmpty || !others.contains(where: hasChanged) ? nil : Self.signedOut(sent)
+    if hasChanged(first, sent) { return Self.signedOut(sent) }
+    for user in others where hasChanged(user, sent) { return Self.signedOut(sent) }
+    return nil
   }
 
-  private func hasChanged(_ user: User) -> Bool {
-    user.source.accountState.differs(from: user.state) && user.source.covers(request)
+  /// Returns whether the user has changed, and the source covers the request. Few users change, so the latter is asked last.
+  private func hasChanged(_ user: User, _ sent: Request) -> Bool {
+    guard user.source.accountState.differs(from: user.state) else { return false }
+    // Without what interceptors have added, as the source has seen it.
+    var request = sent
+    for field in sent.credentials.flatMap(\.headers) where request.headers[field.name] == field.value {
+      request.headers[field.name] = nil
+    }
+    return user.source.covers(request)
   }
 
   /// The error of a request whose user has signed out.
