@@ -25,6 +25,22 @@ extension Network {
     return content
   }
 
+  /// Returns the transport and the users of `request`, as a part of the keys under which responses are shared and stored.
+  ///
+  /// Of a source that records its credentials, the key has the account anyway; if there are several, their names may be equal.
+  func sharingIdentity(of request: Request) -> TransportIdentity {
+    guard accountSources.count > 1 || accountSources.first.map({ !($0 is any RecordsCredentials) }) ?? false else {
+      return transportIdentity
+    }
+    let users = accountSources.enumerated().compactMap { index, source -> String? in
+      guard source.covers(request) else { return nil }
+      let state = source.accountState
+      if source is any RecordsCredentials { return state.isUser ? "\(index)" : nil }
+      return state.account.map { "\(index):\($0.utf8.count):\($0)" }
+    }
+    return users.isEmpty ? transportIdentity : transportIdentity.adding(users.joined())
+  }
+
   /// Emits the users of `request` when all sources know them.
   func knownAccounts(of request: Request) -> Single<Accounts> {
     .deferred { [self] in

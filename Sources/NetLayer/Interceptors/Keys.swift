@@ -20,14 +20,19 @@ extension Request {
     }
   }
 
-  /// The credentials that interceptors have added to the request.
+  /// The credentials that interceptors have added to the request. Another origin does not receive their header fields.
   ///
   /// An interceptor that adds credentials appends them here, and returns the same account from
   /// ``Interceptor/account(of:)``. ``CacheInterceptor`` stores a response for the account of the sent request, and
   /// ``CoalescingInterceptor`` never shares a response between two accounts.
   public var credentials: [Credentials] {
     get { context[CredentialsKey.self] }
-    set { context[CredentialsKey.self] = newValue }
+    set {
+      // Prevents redirects, and URLs that a server has chosen, from sending the fields to another origin, regardless of their
+      // names.
+      for field in newValue.last?.headers ?? [:] { originBoundHeaders.append(field.name, field.value) }
+      context[CredentialsKey.self] = newValue
+    }
   }
 }
 

@@ -14,6 +14,13 @@ struct TransportIdentity: Sendable, Hashable {
   init(number: UInt64, account: String?, isLasting: Bool) {
     keyPart = CacheKey.start(number: number, account: account, isLasting: isLasting)
   }
+
+  private init(_ keyPart: [UInt8]) { self.keyPart = keyPart }
+
+  /// Returns the same for `users`.
+  func adding(_ users: String) -> TransportIdentity {
+    TransportIdentity(keyPart + Array("users:\(users.utf8.count):\(users)".utf8))
+  }
 }
 
 /// The numbers of transports. Unlike an address, a number is never reused.

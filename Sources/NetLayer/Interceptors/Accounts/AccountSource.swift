@@ -10,8 +10,10 @@ import Streams
 ///   var accountChanges: Observable<Void>? { session.asObservable().map { _ in } }
 ///   func covers(_ request: Request) -> Bool { request.url.host == "api.example.com" }
 ///   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+///     guard covers(request), let session = session.value else { return next(request) }
 ///     var request = request
-///     request.headers["X-Session"] = session.value?.key
+///     request.headers["X-Session"] = session.key
+///     request.credentials.append(Request.Credentials(account: session.name, headers: ["X-Session": session.key]))
 ///     return next(request)
 ///   }
 /// }
@@ -55,6 +57,9 @@ extension AccountSource {
   /// Returns immediately.
   public func loadAccount() async throws {}
 }
+
+/// A source that records the credentials of each request in `Request.credentials`.
+protocol RecordsCredentials: AccountSource {}
 
 extension Interceptor where Self: AccountSource {
   /// Returns the user of a request that the source covers. As long as the user is unknown, it returns a text that no other
@@ -101,8 +106,8 @@ public struct AccountState: Sendable, Hashable {
     }
   }
 
-  /// Whether the requests of this moment may belong to a user.
-  var mayBeUser: Bool { user != .nobody }
+  /// Whether a user is signed in and known.
+  var isUser: Bool { user != .nobody && user != .unknown }
 
   /// Returns whether another user has signed in or out since `former`. A new token of the same user and the first look
   /// change nothing.

@@ -29,7 +29,8 @@ struct Accounts: Sendable {
 
   /// The text that stands for all users; empty for a request that nobody authenticates.
   var text: String {
-    let all = names + users.compactMap(\.state.account)
+    // The place of a source is a part of it, because two sources may have equal names.
+    let all = names + users.map { $0.state.account ?? "" }
     return all.isEmpty ? "" : text(all)
   }
 
@@ -61,21 +62,24 @@ struct CallAccounts: ContextKey, Sendable {
   // Most networks have one source, which needs no array.
   private let first: User
   private let others: [User]
+  /// The first users of a call that nobody began; `nil` for a call that users began. All requests of the call share it.
+  private let adopted: FirstUsers?
 
-  /// The present users, to whom a call may belong; `nil` for none.
+  private final class FirstUsers: Sendable {
+    /// Guards the users, by their source, which attempts on any thread set.
+    let states = Locked<[ObjectIdentifier: AccountState]>([:])
+  }
+
+  /// The present users, to whom a call belongs; `nil` for no source.
   ///
-  /// - Parameter isStrict: Whether a call that nobody began belongs to nobody. Otherwise, it may become that of the
-  ///   first user, as at the start of an app.
+  /// - Parameter isStrict: Whether a call that nobody began belongs to nobody. Otherwise, the first user with whom it is sent
+  ///   becomes its user, as at the start of an app.
   init?(_ sources: [any AccountSource], isStrict: Bool = false) {
-    var first: User?
-    var others: [User] = []
-    for source in sources {
-      let state = source.accountState
-      guard isStrict || state.mayBeUser else { continue }
-      if first == nil { first = (source, state) } else { others.append((source, state)) }
-    }
-    guard let first else { return nil }
-    (self.first, self.others) = (first, others)
+    guard let source = sources.first else { return nil }
+    first = (source, source.accountState)
+    others = sources.count == 1 ? [] : sources.dropFirst().map { ($0, $0.accountState) }
+    let isOpen = !isStrict && (!first.state.isUser || others.contains { !$0.state.isUser })
+    adopted = isOpen ? FirstUsers() : nil
   }
 
   /// Returns the error of `sent` if another user has signed in or out since; `nil` if it may be sent.
@@ -87,13 +91,28 @@ struct CallAccounts: ContextKey, Sendable {
 
   /// Returns whether the user has changed, and the source covers the request. Few users change, so the latter is asked last.
   private func hasChanged(_ user: User, _ sent: Request) -> Bool {
-    guard user.source.accountState.differs(from: user.state) else { return false }
+    let present = user.source.accountState
+    guard let adopted, !user.state.isUser else {
+      return present.differs(from: user.state) && covers(user.source, sent)
+    }
+    // An unknown user has become another one, which a sign-in before the first look is.
+    if user.state == .unknown, present.differs(from: user.state) { return covers(user.source, sent) }
+    guard covers(user.source, sent) else { return false }
+    let former = adopted.states.withLock { states in
+      let former = states[ObjectIdentifier(user.source)]
+      if former == nil, present.isUser { states[ObjectIdentifier(user.source)] = present }
+      return former
+    }
+    return former.map { present.differs(from: $0) } ?? false
+  }
+
+  private func covers(_ source: any AccountSource, _ sent: Request) -> Bool {
     // Without what interceptors have added, as the source has seen it.
     var request = sent
     for field in sent.credentials.flatMap(\.headers) where request.headers[field.name] == field.value {
       request.headers[field.name] = nil
     }
-    return user.source.covers(request)
+    return source.covers(request)
   }
 
   /// The error of a request whose user has signed out.

@@ -28,7 +28,7 @@ import Streams
 ///
 /// Place it after a `RetryInterceptor`, so that each attempt uses the newest token. Place it before a
 /// `LimitInterceptor`, so that a request that waits for a refresh does not count against the limits.
-public final class AuthenticationInterceptor: Interceptor, AccountSource {
+public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   /// A function that returns a new token to replace the old token, which is `nil` if there is none yet.
   ///
   /// Requests that the closure starts while it is called and subscribed are not intercepted. Requests that it starts
@@ -257,8 +257,6 @@ public final class AuthenticationInterceptor: Interceptor, AccountSource {
     let former = request.headers
     let added = HTTPHeaders(copy.headers.filter { !former.contains($0) })
     copy.credentials.append(Request.Credentials(account: token.owner, headers: added))
-    // Prevents redirects from sending the fields to another origin, regardless of their names.
-    for field in added { copy.originBoundHeaders.append(field.name, field.value) }
     return copy
   }
 }

@@ -16,7 +16,7 @@ import Streams
 /// redirect to another path of the server ends with status 400 or 401: call the final URL.
 ///
 /// Place it where an ``AuthenticationInterceptor`` would be.
-public final class ChallengeInterceptor: Interceptor, AccountSource {
+public final class ChallengeInterceptor: Interceptor, RecordsCredentials {
   private let origins: Set<Origin>
   private let user: String
   private let password: String
@@ -108,8 +108,6 @@ public final class ChallengeInterceptor: Interceptor, AccountSource {
     var copy = request
     copy.headers["Authorization"] = field
     copy.credentials.append(Request.Credentials(account: user, headers: ["Authorization": field]))
-    // A redirect to another origin drops the field.
-    copy.originBoundHeaders.append("Authorization", field)
     return (copy, nonce)
   }
 

@@ -137,6 +137,10 @@ extension TokenRefresh {
     case .failure(let error) where isCurrent:
       release(refresh)
       refresh.end(Self.failure(error))
+    // It may have saved a token before it has failed.
+    case .failure:
+      _ = Single.starting { [self] in try await undoSave(afterRefreshOf: refresh.old) }
+        .subscribe(onSuccess: { [self] in end(refresh, held) }, onError: { [self] _ in end(refresh, held) })
     default: end(refresh, held)
     }
   }

@@ -59,6 +59,16 @@ extension TokenRefresh {
     try await save()
   }
 
+  /// Saves the current token again if the store has another one of the former user, which a refresh of `old` saved before it
+  /// failed.
+  func undoSave(afterRefreshOf old: Token?) async throws {
+    guard let found = try await store.load(), found != known?.token, found != old,
+      !found.isKnownNotToBelong(toOwnerOf: old)
+    else { return }
+    state.withLock { $0.savedVersion = -1 }
+    try await save()
+  }
+
   private func takeTurn() async {
     if state.withLock({ !exchange(&$0.isSaving, with: true) }) { return }
     await withCheckedContinuation { turn in

@@ -57,12 +57,16 @@ final class TokenRefresh: Sendable {
   final class Refreshing: Sendable {
     /// Emits when the refresh begins to run, or ends before that.
     let begun = ReplaySubject<Void>.create(bufferSize: 1)
+    /// The token that it replaces.
+    let old: Token?
     let result = ReplaySubject<Held>.create(bufferSize: 1)
     /// The lock of the store, and the timer of the limit.
     let lock = SerialDisposable()
     let timer = SerialDisposable()
     /// Raised after the limit.
     let isLate = Flag()
+
+    init(_ old: Token?) { self.old = old }
 
     func end(_ error: any Error) {
       begun.onNext(())
@@ -195,7 +199,7 @@ final class TokenRefresh: Sendable {
   }
 
   func replace(with token: Token?) async throws {
-    let (waiting, held) = state.withLock { state in
+    let (waiting, held, load) = state.withLock { state in
       if token?.isKnownToBelong(toOwnerOf: state.held.token) != true { state.held.generation += 1 }
       state.put(token, renewal: nil)
       state.isNew = true
@@ -203,11 +207,13 @@ final class TokenRefresh: Sendable {
       state.failures = []
       state.replacements += 1
       // Discard the refresh. Requests that wait for it get this token.
-      return (state.refresh.take(), state.held)
+      return (state.refresh.take(), state.held, state.load.take())
     }
     defer { state.withLock { $0.replacements -= 1 } }
     changed.onNext(())
     signedIn.onNext(())
+    // What waits for a store that does not respond has its token now.
+    load?.onNext(())
     if let waiting { waiting.end(with: held) }
     if let waiting, waiting.isLate.isRaised { release(waiting) }
     // Otherwise a refresh in another process could read the store before this token is saved, and save its own after it.
@@ -266,7 +272,7 @@ final class TokenRefresh: Sendable {
       // Times can be in the future if the clock was set back.
       state.failures.removeAll { now.timeIntervalSince($0) >= window || $0 > now }
       guard state.failures.count < maxRefreshes else { return .refuse }
-      let refresh = Refreshing()
+      let refresh = Refreshing(old.token)
       state.refresh = refresh
       return .begin(refresh)
     }

@@ -65,7 +65,8 @@ public struct CacheInterceptor: Interceptor {
     cache.follow(next.clock)
     let policy = request.caching.policy ?? policy
     let token = account == nil ? next.account(of: request) : nil
-    guard let key = key(of: request, policy: policy, token: token, transport: next.network.transportIdentity) else {
+    guard let key = key(of: request, policy: policy, token: token, transport: next.network.sharingIdentity(of: request))
+    else {
       guard policy != .cacheOnly else { return Self.notCached(request, next) }
       if policy == .http, CacheControl(request.headers).has("only-if-cached") {
         return Observable(CachedDelivery(Self.gatewayTimeout(request), next))

@@ -59,7 +59,7 @@ extension CacheTransaction {
   }
 
   private func key(for token: String?) -> String? {
-    interceptor.key(of: request, policy: policy, token: token, transport: next.network.transportIdentity)
+    interceptor.key(of: request, policy: policy, token: token, transport: next.network.sharingIdentity(of: request))
   }
 
   /// Returns whether RFC 9111 allows storing the entry and the cache could ever use it. An entry that is never fresh

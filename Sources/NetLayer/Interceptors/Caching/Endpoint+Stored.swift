@@ -73,7 +73,7 @@ extension Endpoint {
       let key = interceptor.key(
         of: request, policy: policy,
         token: interceptor.account == nil ? network.accountBehindCache(of: request) : nil,
-        transport: network.transportIdentity)
+        transport: network.sharingIdentity(of: request))
     else {
       throw network.reading.error(
         .invalidRequest,
@@ -95,7 +95,7 @@ extension Network {
     let policy = request.caching.policy ?? interceptor.policy
     let token = interceptor.account == nil ? accountBehindCache(of: request) : nil
     guard policy != .networkOnly,
-      let key = interceptor.key(of: request, policy: policy, token: token, transport: transportIdentity)
+      let key = interceptor.key(of: request, policy: policy, token: token, transport: sharingIdentity(of: request))
     else { return found(nil) }
     interceptor.cache.follow(backend.clock)
     let finish: @Sendable (ResponseCache.Match?) -> Void = { [self] match in

@@ -70,7 +70,7 @@ public final class CoalescingInterceptor: Interceptor {
   private func join(_ request: Request, _ next: InterceptorChain, _ sink: Sink<Response>) {
     let own = SharedRequest(
       self, request, account: account.map { $0(request) } ?? next.account(of: request),
-      next.network.transportIdentity, next.clock)
+      next.network.sharingIdentity(of: request), next.clock)
     let member = Member(self, sink)
     let (isNew, stored) = sharedRequests.withLock { sharedRequests -> (Bool, Response?) in
       let (isNew, shared) = sharedRequests.insert(own)

@@ -98,4 +98,49 @@ final class AccountContinuationTests: XCTestCase {
     XCTAssertEqual(users(stub), ["ann 1"])
     subscription.dispose()
   }
+
+  // MARK: Calls that nobody began
+
+  func test_accounts_callThatNobodyBegan_belongsToTheFirstUser() {
+    for begun in [AccountState.nobody, .unknown] {
+      let login = OwnLogin(begun, for: home)
+      let asked = Counter()
+      let (network, stub) = network(login) { request in
+        asked.next()
+        login.set(asked.value == 1 ? .user("ann") : .user("bob"))
+        return .json("[1]", status: 503)
+      }
+      let retrying = network.with {
+        $0.interceptors.insert(
+          RetryInterceptor(policy: RetryPolicy(attempts: 5, initialDelay: .milliseconds(10))), at: 0)
+      }
+      let kinds = Notes()
+      let call = retrying.request(Call<Response>.get("/me")).subscribe(
+        onError: { kinds.add("\(NetworkError.wrapping($0).kind)") })
+      clock.advanceBy(10_000)
+      XCTAssertEqual(users(stub), ["-", "ann 1"])
+      XCTAssertEqual(kinds.all, ["authentication"])
+      call.dispose()
+    }
+  }
+
+  func test_accounts_pagesThatNobodyBegan_belongToTheFirstUser() {
+    let login = OwnLogin(.nobody, for: home)
+    let (network, stub) = network(login) { request in
+      let page = (Int(request.url.lastPathComponent) ?? 0) + 1
+      let fields: HTTPHeaders = ["Content-Type": "application/json", "Link": "<http://h/\(page)>; rel=\"next\""]
+      return .response(headers: fields, body: Data("[\(page)]".utf8))
+    }
+    let kinds = Notes()
+    let pages = Counter()
+    let walk = network.pages(.get("/1"), of: Int.self).subscribe(
+      onNext: { _ in
+        pages.next()
+        login.set(pages.value == 1 ? .user("ann") : .user("bob"))
+      }, onError: { kinds.add("\(NetworkError.wrapping($0).kind)") })
+    clock.start()
+    XCTAssertEqual(users(stub), ["-", "ann 1"])
+    XCTAssertEqual(kinds.all, ["authentication"])
+    walk.dispose()
+  }
 }

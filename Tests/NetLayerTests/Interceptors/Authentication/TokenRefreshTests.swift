@@ -260,4 +260,40 @@ final class TokenRefreshTests: XCTestCase {
       XCTAssertEqual(refreshes.value, 0)
     }
   }
+
+  func test_discardedRefreshThatSavesItsTokenAndThenFails_doesNotUndoTheSignOut() async throws {
+    let store = Store(dead)
+    let (virtual, network, login) = try network(
+      store,
+      refresh: { scheduler in
+        Single.just(()).delaySubscription(.seconds(2), scheduler: scheduler).map {
+          store.token.value = Token(access: "new", account: "ann")
+          throw TestError("the profile can't be read")
+        }
+      })
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.advanceTo(1000)
+    try await login.setToken(nil)
+    XCTAssertNil(store.token.value)
+    virtual.scheduler.start()
+    XCTAssertTrue(holds { store.token.value == nil }, "the next start is signed out")
+    XCTAssertFalse(store.isLocked.value)
+  }
+
+  func test_signInDuringALoadThatDoesNotEnd_frees_whatWaitsForIt() async throws {
+    let store = Store(nil)
+    store.closed.value = ["load"]
+    let (virtual, network, login) = try network(store, refresh: Self.after(.zero))
+    virtual.note("", network.response(.get, "/x"))
+    virtual.scheduler.advanceTo(1000)
+    XCTAssertEqual(virtual.notes.all, [])
+    try await login.setToken(Token(access: "new", account: "ann"))
+    XCTAssertTrue(
+      holds {
+        virtual.scheduler.start()
+        return virtual.notes.all.count == 1
+      })
+    XCTAssertEqual(virtual.notes.all, ["authentication @1000"], "it may have begun as another user")
+    store.closed.value = []
+  }
 }
