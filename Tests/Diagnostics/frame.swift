@@ -31,6 +31,7 @@ struct UserDetail: Endpoint {
   var path: String { "/users/\(id)" }
 }
 
+struct Session: Sendable { var name = ""; var key = "" }
 struct Message: Codable, Sendable { var text = "" }
 struct Report: Codable, Sendable { var text = "" }
 struct Price: Codable, Sendable { var cents = 0 }
