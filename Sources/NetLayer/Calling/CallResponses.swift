@@ -96,11 +96,12 @@ final class CallResponses: StreamSource {
   private func makeRequest() throws -> (Request, CacheLabels?) {
     var request: Request
     var labels: CacheLabels?
+    var isResent = false
     switch content {
     case .call(let call, let accept):
       request = try network.builder.request(for: call, accept: accept)
       labels = call.caching.labels
-    case .request(let sent): request = sent
+    case .request(let sent): (request, isResent) = (sent, true)
     }
     let (reading, isPartOfRefresh) = (network.reading, AuthenticationInterceptor.isRefreshing)
     if request.context[ResponseContext.self] !== reading { request.context[ResponseContext.self] = reading }
@@ -112,16 +113,20 @@ final class CallResponses: StreamSource {
     }
     if !request.credentials.isEmpty { request.credentials = [] }
     reception.prepare(&request)
-    if !network.accountSources.isEmpty { noteAccounts(&request) }
+    if !network.accountSources.isEmpty, isResent || request.context[CallAccounts.self] == nil {
+      noteAccounts(&request)
+    }
     for interceptor in network.interceptors { interceptor.prepare(&request) }
     return (request, labels)
   }
 
-  /// Notes the users who begin the call. A stored write and an upload belong to the user of another moment.
+  /// Notes the users who begin the call, unless it belongs to the user of another moment, as stored writes and uploads do.
   private func noteAccounts(_ request: inout Request) {
-    if case .call = content, request.context[CallAccounts.self] != nil { return }
-    let accounts = CallAccounts(of: request, network.accountSources)
-    if accounts != nil || request.context[CallAccounts.self] != nil { request.context[CallAccounts.self] = accounts }
+    if let accounts = CallAccounts(network.accountSources) {
+      request.context[CallAccounts.self] = accounts
+    } else if request.context[CallAccounts.self] != nil {
+      request.context[CallAccounts.self] = nil
+    }
   }
 
   /// Notes the start of a call, and its cancellation.

@@ -17,11 +17,11 @@ extension Network {
   }
 
   /// Returns `content` as a call of the users who begin it now, so that none of its later requests is sent as another: a page,
-  /// or a reconnection. An error of building it is that of the first request.
+  /// or a reconnection.
   func begun(_ content: CallContent) -> CallContent {
-    guard !accountSources.isEmpty, let request = try? builder.request(for: content) else { return content }
+    guard !accountSources.isEmpty else { return content }
     var content = content
-    content.context[CallAccounts.self] = CallAccounts(of: request, accountSources)
+    content.context[CallAccounts.self] = CallAccounts(accountSources)
     return content
   }
 

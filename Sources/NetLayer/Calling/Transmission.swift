@@ -4,21 +4,8 @@ import Streams
 /// The last interceptor, which sends a request to the transport at each subscription.
 struct TransportInterceptor: Interceptor {
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
-    guard request.isForeign else { return sent(request, next) }
-    // Behind all interceptors, because a custom one does not know that a server has chosen the URL.
-    var foreign = request
-    foreign.removeForeignCredentials()
-    return sent(foreign, next)
-  }
-
-  private func sent(_ request: Request, _ next: InterceptorChain) -> Observable<Response> {
     let (network, progress, delivery) = (next.network, next.progress, next.delivery)
-    let accounts = network.accountSources.isEmpty ? nil : request.context[CallAccounts.self]
-    return Observable(push: {
-      // Behind all interceptors, because any of them may have paused the call.
-      if let failure = accounts?.failure(of: request) { return $0.fail(failure) }
-      Transmission(request, network, progress, delivery, Sink($0, $1)).start()
-    })
+    return Observable(push: { Transmission.begin(request, network, progress, delivery, Sink($0, $1)) })
   }
 }
 
@@ -66,8 +53,25 @@ final class Transmission: Disposable {
     subscription.own(self)
   }
 
+  /// Sends `request`, unless another user has signed in since it began.
+  ///
+  /// It is behind all interceptors, because any of them may have paused the call, and because a custom one does not know
+  /// that a server has chosen the URL.
+  static func begin(
+    _ request: Request, _ network: Network, _ progress: ProgressHandler?, _ delivery: InterceptorChain.Delivery,
+    _ sink: consuming Sink<Response>
+  ) {
+    if !network.accountSources.isEmpty, let failure = request.context[CallAccounts.self]?.failure(of: request) {
+      return sink.subscription.fail(failure)
+    }
+    guard request.isForeign else { return Transmission(request, network, progress, delivery, sink).start() }
+    var foreign = request
+    foreign.removeForeignCredentials()
+    Transmission(foreign, network, progress, delivery, sink).start()
+  }
+
   /// Passes the request to the transport.
-  func start() {
+  private func start() {
     // Before the mark, so that a disposal on another thread does not count the request out first. The completion
     // always follows, and counts out.
     network.activity.begin()

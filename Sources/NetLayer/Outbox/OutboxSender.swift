@@ -296,7 +296,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
       return network.knownAccounts(of: request).map { accounts in
         guard accounts.owner?.name == entry.account else { throw CallAccounts.signedOut(request) }
         var content = content
-        content.context[CallAccounts.self] = CallAccounts(of: request, accounts.changing, isStrict: true)
+        content.context[CallAccounts.self] = CallAccounts(accounts.changing, isStrict: true)
         return content
       }
     }

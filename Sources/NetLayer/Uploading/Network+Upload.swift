@@ -171,13 +171,20 @@ extension Network {
 
   /// Emits the users of the upload when they are known, and reports one without a name.
   private func users(of request: Request) -> Single<Accounts> {
-    knownAccounts(of: request).do(onSuccess: { [self] accounts in
-      guard accounts.hasUnnamedUser else { return }
+    knownAccounts(of: request).map { [self] accounts in
+      guard accounts.unknown.isEmpty else {
+        throw reading.error(
+          .authentication,
+          "the user of an upload to \(request.url.hostAndPort) is unknown after loadAccount() of its AccountSource; return "
+            + "a known accountState, such as .nobody")
+      }
+      guard accounts.hasUnnamedUser else { return accounts }
       _ = reading.report(
         reading.error(
           .file,
           "the note of an upload to \(request.url.hostAndPort) is not found after a token refresh, because the user is "
             + "unknown; sign in with a Token that has an account"))
-    })
+      return accounts
+    }
   }
 }

@@ -33,7 +33,7 @@ enum UploadIdentity {
     // A signature comes with the times at which it begins and ends.
     let isSigned = open.count < pairs.count
     let kept = open.filter { !isSigned || !timesOfSignatures.contains($0.name.lowercased()) }
-    return text[..<mark] + "?" + kept.map(\.pair).joined(separator: "&")
+    return text[..<mark] + kept.map { "?\($0.pair)" }.joined()
   }
 
   private static func withoutUser(_ url: URL) -> URL {

@@ -31,9 +31,9 @@ final class UploadReceipt: Sendable {
 }
 
 extension UploadState.Finished {
-  /// Returns the stored form of a response; `nil` for one that is too large.
-  init?(_ response: Response) {
-    let headers = response.headers.map { [$0.name, $0.value] }
+  /// Returns the stored form of a response without secret fields such as cookies; `nil` for one that is too large.
+  init?(_ response: Response, hiding redaction: Redaction = .standard) {
+    let headers = response.headers.filter { !redaction.hides($0.name) }.map { [$0.name, $0.value] }
     let size = headers.reduce(response.body.count) { $0 + $1[0].utf8.count + $1[1].utf8.count }
     guard size <= Self.maxBody else { return nil }
     self.init(url: response.url, status: response.status, headers: headers, body: response.body)

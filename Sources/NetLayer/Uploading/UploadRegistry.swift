@@ -18,6 +18,8 @@ final class UploadRegistry: Sendable {
 
   /// Guards the tables; functions of uploads are called outside the lock.
   private let runs = Locked(Runs())
+  /// Held while notes are removed, so that a new upload does not find one whose removal has begun on another thread.
+  private let removing = Locked(())
 
   private init() { atexit { UploadRegistry.shared.settle() } }
 
@@ -40,10 +42,12 @@ final class UploadRegistry: Sendable {
 
   /// Removes the note at `path`, or all, whose results were taken.
   func settle(_ path: String? = nil) {
-    let removals = runs.withLock { runs in
-      guard let path else { return Array(exchange(&runs.taken, with: [:]).values) }
-      return runs.taken.removeValue(forKey: path).map { [$0] } ?? []
+    removing.withLock { _ in
+      let removals = runs.withLock { runs in
+        guard let path else { return Array(exchange(&runs.taken, with: [:]).values) }
+        return runs.taken.removeValue(forKey: path).map { [$0] } ?? []
+      }
+      for remove in removals { remove() }
     }
-    for remove in removals { remove() }
   }
 }

@@ -226,7 +226,7 @@ final class UploadRun<E: Endpoint>: Disposable {
     let last = core.withLock { core in
       core.isFinishing = !core.isOver
       if core.isFinishing, case .success(let response) = core.last, var note = core.state.note {
-        note.response = UploadState.Finished(response)
+        note.response = UploadState.Finished(response, hiding: network.backend.redaction)
         // Without it, the next run asks the server.
         if note.response != nil { try? core.notes.save(note) }
       }

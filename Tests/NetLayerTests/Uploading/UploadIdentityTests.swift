@@ -160,6 +160,7 @@ final class UploadIdentityTests: UploadTestCase {
     XCTAssertEqual(try text("http://ann:pass@H/a#part"), texts[0], "neither the password nor the fragment counts")
     XCTAssertEqual(try text("http://h/a?%74oken=1"), try text("http://h/a?%74oken=2"), "an escaped name is hidden, too")
     XCTAssertTrue(try text("http://h/a?b=user@host").contains("b=user@host"))
+    XCTAssertEqual(try text("http://h/a?token=1"), texts[0])
   }
 
   func test_upload_row_36_namesOfNotes_haveManyBits() {
@@ -274,7 +275,8 @@ final class UploadIdentityTests: UploadTestCase {
 
   func test_upload_row_35_largeResponse_isNotStored_andTheServerIsAsked() async throws {
     var response = Response(request: Request(url: film), status: 200, headers: ["A": "b"])
-    XCTAssertEqual(UploadState.Finished(response)?.response(to: Request(url: film)).headers, ["A": "b"])
+    response.headers["Set-Cookie"] = "session=1"
+    XCTAssertEqual(UploadState.Finished(response)?.response(to: Request(url: film)).headers, ["A": "b"], "no cookies")
     response.body = Data(count: UploadState.Finished.maxBody)
     XCTAssertNil(UploadState.Finished(response))
   }
@@ -360,5 +362,35 @@ extension UploadIdentityTests {
   /// The number of notes on disk.
   private var files: Int {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).count { $0.hasSuffix(".upload") }
+  }
+}
+
+/// The upload that `cancelUpload` cancels.
+extension UploadIdentityTests {
+  func test_upload_row_38_cancelUpload_cancelsTheUploadOfTheSameCallOnly() async throws {
+    for method in methods {
+      let server = try UploadServer(method)
+      let bytes = try write(300_000)
+      let network = network(server) { _ in }
+      for album in ["1", "2"] {
+        server.fail("PATCH", .cut(100_000))
+        server.fail("HEAD", .status(400))
+        _ = await upload(server, method, on: network, to: .post("/files", query: ["album": album]))
+      }
+      XCTAssertEqual(notes.count, 2)
+      server.clearLog()
+      try await network.cancelUpload(of: film, to: Call<Response>.post("/files", query: ["album": "3"]), by: method)
+        .value
+      XCTAssertEqual(server.log, [])
+      try await network.cancelUpload(of: film, to: Call<Response>.post("/files", query: ["album": "1"]), by: method)
+        .value
+      XCTAssertEqual(server.log, ["DELETE /uploads/1"])
+      XCTAssertEqual(notes.count, 1)
+      server.clearLog()
+      let rest = await upload(server, method, on: network, to: .post("/files", query: ["album": "2"]))
+      XCTAssertNil(rest.kind)
+      XCTAssertEqual(server.log, ["HEAD /uploads/2", "PATCH 100000+200000"])
+      XCTAssertEqual(server.finished, [bytes])
+    }
   }
 }

@@ -57,26 +57,43 @@ struct Accounts: Sendable {
 struct CallAccounts: ContextKey, Sendable {
   static let defaultValue: CallAccounts? = nil
 
-  private let users: [(source: any AccountSource, state: AccountState)]
+  private typealias User = (source: any AccountSource, state: AccountState)
+  // Most networks have one source, which needs no array.
+  private let first: User
+  private let others: [User]
 
-  /// The users of `request`, which it may belong to; `nil` for none.
+  /// The present users, to whom a call may belong; `nil` for none.
   ///
-  /// - Parameter isStrict: Whether a request that nobody began belongs to nobody. Otherwise, it may become that of the
+  /// - Parameter isStrict: Whether a call that nobody began belongs to nobody. Otherwise, it may become that of the
   ///   first user, as at the start of an app.
-  init?(of request: Request, _ sources: [any AccountSource], isStrict: Bool = false) {
-    var users: [(source: any AccountSource, state: AccountState)] = []
-    for source in sources where source.covers(request) {
+  init?(_ sources: [any AccountSource], isStrict: Bool = false) {
+    var first: User?
+    var others: [User] = []
+    for source in sources {
       let state = source.accountState
-      if isStrict || state.mayBeUser { users.append((source, state)) }
+      guard isStrict || state.mayBeUser else { continue }
+      if first == nil { first = (source, state) } else { others.append((source, state)) }
     }
-    guard !users.isEmpty else { return nil }
-    self.users = users
+    guard let first else { return nil }
+    (self.first, self.others) = (first, others)
   }
 
-  /// Returns the error of `request` if another user has signed in or out since; `nil` if it may be sent.
-  func failure(of request: Request) -> NetworkError? {
-    for (source, state) in users where source.accountState.differs(from: state) { return Self.signedOut(request) }
+  /// Returns the error of `sent` if another user has signed in or out since; `nil` if it may be sent.
+  func failure(of sent: Request) -> NetworkError? {
+    if hasChanged(first, sent) { return Self.signedOut(sent) }
+    for user in others where hasChanged(user, sent) { return Self.signedOut(sent) }
     return nil
+  }
+
+  /// Returns whether the user has changed, and the source covers the request. Few users change, so the latter is asked last.
+  private func hasChanged(_ user: User, _ sent: Request) -> Bool {
+    guard user.source.accountState.differs(from: user.state) else { return false }
+    // Without what interceptors have added, as the source has seen it.
+    var request = sent
+    for field in sent.credentials.flatMap(\.headers) where request.headers[field.name] == field.value {
+      request.headers[field.name] = nil
+    }
+    return user.source.covers(request)
   }
 
   /// The error of a request whose user has signed out.

@@ -166,10 +166,10 @@ public final class AuthenticationInterceptor: Interceptor, AccountSource {
   private func responses(
     to request: Request, _ held: TokenRefresh.Held, _ next: InterceptorChain
   ) throws -> Observable<Response> {
-    // No refresh on behalf of a user who has signed out.
-    if let failure = request.context[CallAccounts.self]?.failure(of: request) { throw failure }
     let now = next.clock.now
     guard let renewal = held.renewal, renewal <= now else { return sent(request, with: held, next) }
+    // No refresh on behalf of a user who has signed out.
+    if let failure = request.context[CallAccounts.self]?.failure(of: request) { throw failure }
     let fresh = replacement(of: held, request, nil, next.clock)
     // A failed refresh is not an error as long as the old token is valid.
     let isGood = held.token?.expiry.map { $0 > now } ?? false

@@ -115,12 +115,18 @@ final class TokenRefresh: Sendable {
 
   /// The user of the token, which survives a refresh.
   var accountState: AccountState {
-    let (isLoaded, held) = state.withLock { ($0.isLoaded, $0.held) }
-    let user: AccountState.User =
-      if !isLoaded { .unknown } else {
-        held.token.map { $0.account.map { .named($0) } ?? .unnamed($0.access) } ?? .nobody
+    // Inside the lock, because a token that is copied takes longer than the rest.
+    state.withLock { state in
+      let user: AccountState.User
+      if !state.isLoaded {
+        user = .unknown
+      } else if let account = state.held.token?.account {
+        user = .named(account)
+      } else {
+        user = state.held.token.map { .unnamed($0.access) } ?? .nobody
       }
-    return AccountState(user, signIns: held.generation)
+      return AccountState(user, signIns: state.held.generation)
+    }
   }
 
   /// The same at the time `now`, when a token that was set is first used.

@@ -217,4 +217,15 @@ final class AccountRowTests: AccountTestCase {
       }
     }
   }
+
+  func test_accounts_row_08_uploadOfAUserWhoStaysUnknown_isAnError() async throws {
+    let server = try UploadServer(.tus)
+    try write(3000)
+    let login = OwnLogin(.unknown, for: server.url)
+    let result = await upload(server, .tus, on: network(server) { $0.interceptors = [login] })
+    guard case .failure(let error) = result else { return XCTFail("no error") }
+    XCTAssertEqual(error.kind, .authentication)
+    XCTAssertTrue(error.reason.contains("loadAccount()"), error.reason)
+    XCTAssertEqual(server.log, [])
+  }
 }
