@@ -21,6 +21,7 @@ let package = Package(
   products: [
     .library(name: "NetLayer", targets: ["NetLayer"]),
     .library(name: "Streams", targets: ["Streams"]),
+    .library(name: "NetLayerRecording", targets: ["NetLayerRecording"]),
     .library(name: "NetLayerTesting", targets: ["NetLayerTesting", "StreamsTesting", "LoopbackServer"]),
     .library(name: "NetLayerInspector", targets: ["NetLayerInspector"]),
   ],
@@ -43,35 +44,53 @@ let package = Package(
     .target(
       name: "NetLayer", dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport"],
       exclude: privacy.exclude, resources: privacy.resources),
-    .target(name: "NetLayerTesting", dependencies: ["PortableFoundation", "NetLayer"]),
+    .target(
+      name: "NetLayerRecording",
+      dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport", "NetLayer"],
+      exclude: privacy.exclude, resources: privacy.resources),
+    .target(name: "NetLayerTesting", dependencies: ["PortableFoundation", "NetLayer", "NetLayerRecording"]),
     .target(name: "LoopbackServer", dependencies: ["PortableFoundation"]),
     .target(
-      name: "NetLayerInspector", dependencies: ["PortableFoundation", "NetLayer", "LoopbackServer"],
+      name: "NetLayerInspector", dependencies: ["PortableFoundation", "NetLayerRecording", "LoopbackServer"],
       path: "Sources/Inspector", exclude: ["Page/page.html"]),
     .executableTarget(
-      name: "Demo", dependencies: ["PortableFoundation", "Streams", "NetLayer", "LoopbackServer", "NetLayerInspector"]),
+      name: "Demo",
+      dependencies: [
+        "PortableFoundation", "Streams", "NetLayer", "NetLayerRecording", "LoopbackServer", "NetLayerInspector",
+      ]),
     .testTarget(name: "PortableFoundationTests", dependencies: ["PortableFoundation"]),
     .target(name: "Races", path: "Tests/Races"),
     .testTarget(name: "StreamsTests", dependencies: ["Streams", "StreamsTesting", "Races", "TestSupport"]),
     .testTarget(name: "StreamsTestingTests", dependencies: ["Streams", "StreamsTesting"]),
     .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "Races"]),
-    .target(name: "TestSupport", dependencies: ["HTTPTransport", "Streams", "StreamsTesting"], path: "Tests/Support"),
+    .target(
+      name: "TestSupport", dependencies: ["HTTPTransport", "NetLayer", "NetLayerTesting", "Streams", "StreamsTesting"],
+      path: "Tests/Support"),
     .testTarget(name: "LoopbackServerTests", dependencies: ["LoopbackServer", "TestSupport"]),
     .testTarget(
       name: "HTTPTransportTests",
-      dependencies: ["HTTPTransport", "NetLayerTesting", "StreamsTesting", "LoopbackServer", "TestSupport", "Races"],
+      dependencies: [
+        "HTTPTransport", "NetLayerRecording", "NetLayerTesting", "StreamsTesting", "LoopbackServer", "TestSupport",
+        "Races",
+      ],
       swiftSettings: urlSession),
     .testTarget(
       name: "NetLayerTests",
       dependencies: ["NetLayer", "NetLayerTesting", "StreamsTesting", "LoopbackServer", "TestSupport", "Races"],
       swiftSettings: urlSession),
     .testTarget(
-      name: "InspectorTests", dependencies: ["NetLayerInspector", "NetLayerTesting", "LoopbackServer", "TestSupport"],
+      name: "NetLayerRecordingTests",
+      dependencies: ["NetLayerRecording", "NetLayerTesting", "StreamsTesting", "TestSupport"]),
+    .testTarget(
+      name: "InspectorTests",
+      dependencies: ["NetLayerInspector", "NetLayerRecording", "NetLayerTesting", "LoopbackServer", "TestSupport"],
       exclude: ["hostile.json"]),
-    .testTarget(name: "DemoTests", dependencies: ["Demo", "LoopbackServer", "TestSupport"]),
+    .testTarget(name: "DemoTests", dependencies: ["Demo", "NetLayerRecording", "LoopbackServer", "TestSupport"]),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["Streams", "StreamsTesting", "NetLayerTesting", "NetLayerInspector", "LoopbackServer"],
+      dependencies: [
+        "Streams", "StreamsTesting", "NetLayerRecording", "NetLayerTesting", "NetLayerInspector", "LoopbackServer",
+      ],
       swiftSettings: urlSession),
   ],
   swiftLanguageModes: [.v6]

@@ -1,4 +1,4 @@
-import NetLayer
+import NetLayerRecording
 import PortableFoundation
 
 /// A call as the page shows it, from a recorder or a HAR file.

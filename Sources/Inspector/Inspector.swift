@@ -1,5 +1,5 @@
 import LoopbackServer
-import NetLayer
+import NetLayerRecording
 import PortableFoundation
 
 /// A page in the browser of this machine that shows the calls of a recorder when they happen.

@@ -1,4 +1,4 @@
-import NetLayer
+import NetLayerRecording
 import PortableFoundation
 
 /// The responses of a recording by method, URL and body, without secrets.

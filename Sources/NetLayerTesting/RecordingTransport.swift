@@ -1,4 +1,4 @@
-import NetLayer
+import NetLayerRecording
 import PortableFoundation
 
 /// A transport that sends requests through another transport and records the results in a HAR file, which

@@ -31,14 +31,21 @@ let package = Package(
       ],
       path: "NetLayer"),
     .target(
-      name: "NetLayerTesting", dependencies: ["PortableFoundation", "NetLayer", "Darwin"], path: "NetLayerTesting"),
+      name: "NetLayerRecording",
+      dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport", "NetLayer", "Darwin"],
+      path: "NetLayerRecording"),
+    .target(
+      name: "NetLayerTesting", dependencies: ["PortableFoundation", "NetLayer", "NetLayerRecording", "Darwin"],
+      path: "NetLayerTesting"),
     .target(name: "LoopbackServer", dependencies: ["PortableFoundation", "Darwin"], path: "LoopbackServer"),
     .target(
-      name: "NetLayerInspector", dependencies: ["PortableFoundation", "NetLayer", "LoopbackServer", "Darwin"],
+      name: "NetLayerInspector", dependencies: ["PortableFoundation", "NetLayerRecording", "LoopbackServer", "Darwin"],
       path: "Inspector"),
     .executableTarget(
       name: "Demo",
-      dependencies: ["PortableFoundation", "Streams", "NetLayer", "LoopbackServer", "NetLayerInspector"], path: "Demo"),
+      dependencies: [
+        "PortableFoundation", "Streams", "NetLayer", "NetLayerRecording", "LoopbackServer", "NetLayerInspector",
+      ], path: "Demo"),
     .target(name: "ReaderKit", dependencies: ["NetLayer"], path: "ReaderKit"),
     .target(name: "ReaderViews", dependencies: ["ReaderKit", "NetLayerTesting", "SwiftUI"], path: "ReaderViews"),
   ],

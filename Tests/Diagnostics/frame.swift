@@ -2,6 +2,7 @@
 import Foundation
 import NetLayer
 import NetLayerInspector
+import NetLayerRecording
 import NetLayerTesting
 import Observation
 

@@ -10,7 +10,8 @@ let package = Package(
     .executableTarget(
       name: "Fuzz",
       dependencies: [
-        .product(name: "NetLayer", package: "NetLayer")
+        .product(name: "NetLayer", package: "NetLayer"),
+        .product(name: "NetLayerRecording", package: "NetLayer"),
       ]
     )
   ],

@@ -1,6 +1,6 @@
 import Foundation
 import LoopbackServer
-import NetLayer
+import NetLayerRecording
 import TestSupport
 import XCTest
 

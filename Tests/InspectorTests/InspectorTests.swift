@@ -1,4 +1,5 @@
 import Foundation
+import NetLayerRecording
 import NetLayerTesting
 import TestSupport
 import XCTest

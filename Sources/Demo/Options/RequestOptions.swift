@@ -1,4 +1,4 @@
-import NetLayer
+import NetLayerRecording
 import PortableFoundation
 import Streams
 

@@ -1,7 +1,7 @@
 import Dispatch
 import LoopbackServer
-import NetLayer
 import NetLayerInspector
+import NetLayerRecording
 import PortableFoundation
 import Streams
 import Synchronization

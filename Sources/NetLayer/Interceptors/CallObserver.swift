@@ -5,7 +5,7 @@ import Synchronization
 /// An observer of all events of the calls of a network. A network has at most one, which it finds among its interceptors.
 ///
 /// Each place that reports an event costs a load and a branch in a network without an observer.
-protocol CallObserver: AnyObject, Sendable {
+package protocol CallObserver: AnyObject, Sendable {
   /// The clock of the times of events.
   var clock: any SchedulerType { get }
   /// Receives an event on the thread where it occurs. It must not block.
@@ -13,7 +13,7 @@ protocol CallObserver: AnyObject, Sendable {
 }
 
 /// An event of a call.
-enum CallEvent: Sendable {
+package enum CallEvent: Sendable {
   /// A call starts. The text is the type of its endpoint.
   case started(endpoint: String?)
   /// An attempt is passed to the transport.
@@ -42,24 +42,14 @@ enum CallEvent: Sendable {
   case cancelled
 }
 
-extension CallEvent {
-  /// Whether an observer that is too slow may ignore the event: it starts a call, or is one of many of a stream.
-  var isOptional: Bool {
-    switch self {
-    case .started, .chunk, .message, .event: true
-    default: false
-    }
-  }
-}
-
 /// The number of a call, which its attempts share. The observer sets it.
-enum CallNumber: ContextKey { static let defaultValue = 0 }
+package enum CallNumber: ContextKey { package static let defaultValue = 0 }
 
 /// A mark of programs that use an observer, so that readings in other programs need not search for one.
 @usableFromInline
-enum CallObservation {
+package enum CallObservation {
   /// Guards only itself. Recorders set it when they are made, on any thread.
-  @usableFromInline static let isUsed = Atomic<Bool>(false)
+  @usableFromInline package static let isUsed = Atomic<Bool>(false)
 }
 
 extension Response {

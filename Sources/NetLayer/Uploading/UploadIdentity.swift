@@ -27,7 +27,7 @@ enum UploadIdentity {
     guard let mark = text.firstIndex(of: "?") else { return text }
     let pairs = text[text.index(after: mark)...].split(separator: "&").map { pair in
       let name = pair.prefix { $0 != "=" }
-      return (name: name.removingPercentEncoding ?? String(name), pair: pair)
+      return (name: name.decodingPercent ?? String(name), pair: pair)
     }
     let open = pairs.filter { !hides($0.name, redaction) }
     // A signature comes with the times at which it begins and ends.

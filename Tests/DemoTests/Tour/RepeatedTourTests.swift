@@ -1,5 +1,5 @@
 import LoopbackServer
-import NetLayer
+import NetLayerRecording
 import Streams
 import XCTest
 

@@ -2,6 +2,7 @@ import Foundation
 import LoopbackServer
 import NetLayer
 import NetLayerInspector
+import NetLayerRecording
 import NetLayerTesting
 import Streams
 import XCTest

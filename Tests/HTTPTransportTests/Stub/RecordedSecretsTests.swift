@@ -4,6 +4,7 @@ import XCTest
 
 @testable import HTTPTransport
 @testable import NetLayer
+@testable import NetLayerRecording
 @testable import NetLayerTesting
 
 /// Tests that no secret reaches an archive, wherever a request or a response contains it.

@@ -3,6 +3,7 @@ import Streams
 import XCTest
 
 @testable import HTTPTransport
+@testable import NetLayerRecording
 @testable import NetLayerTesting
 
 /// Tests of the requests that a recording can replay, and the requests that are sent.

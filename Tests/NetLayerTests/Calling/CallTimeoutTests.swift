@@ -3,6 +3,7 @@ import HTTPTransport
 import NetLayer
 import Streams
 import StreamsTesting
+import TestSupport
 import XCTest
 
 /// `Timeouts.call`, the time limit for all attempts of a call.

@@ -1,7 +1,7 @@
 import Foundation
 import NetLayer
 
-@testable import HTTPTransport
+@testable import NetLayerRecording
 
 /// Reads the bytes as an archive, and writes and reads the result until it no longer changes, which takes one step.
 func fuzzHAR(_ data: Data) {

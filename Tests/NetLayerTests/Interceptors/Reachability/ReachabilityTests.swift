@@ -2,6 +2,7 @@ import Foundation
 import HTTPTransport
 import Streams
 import StreamsTesting
+import TestSupport
 import XCTest
 
 @testable import NetLayer

@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-@testable import HTTPTransport
+@testable import NetLayerRecording
 
 /// Tests of archives with missing, odd and hostile fields.
 final class HARReaderTests: XCTestCase {

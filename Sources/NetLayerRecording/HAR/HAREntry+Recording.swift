@@ -3,7 +3,7 @@ import PortableFoundation
 /// The entry of a request in this program, without secrets.
 extension HAREntry {
   /// Creates the entry of `request` and its result, without the request's redirects.
-  package init(
+  init(
     _ request: Request, _ result: Result<Response, NetworkError>, started: Date, redaction: Redaction
   ) {
     self.init(method: request.method.rawValue, url: redaction.redacted(request.url.withoutFragment), status: 0)
@@ -86,7 +86,7 @@ extension HAREntry.Timings {
 
 extension HAREntry.Failure {
   /// Creates the failure of `error`, without secrets.
-  package init(_ error: NetworkError, redaction: Redaction) {
+  init(_ error: NetworkError, redaction: Redaction) {
     self.init(kind: error.kind.rawValue, code: error.code, reason: redaction.redacted(error.reason))
   }
 }
@@ -146,7 +146,7 @@ extension Duration {
 
 extension URL {
   /// The URL without its fragment, which is not sent.
-  package var withoutFragment: URL {
+  var withoutFragment: URL {
     let text = absoluteString
     guard let mark = text.firstIndex(of: "#") else { return self }
     return URL(string: String(text[..<mark])) ?? self

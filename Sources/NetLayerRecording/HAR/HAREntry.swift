@@ -46,8 +46,6 @@ package struct HAREntry: Sendable, Equatable {
     package var send = 0.0
     package var wait = 0.0
     package var receive = 0.0
-
-    package init() {}
   }
 
   /// The body of a request, as it is stored and compared.
@@ -79,10 +77,6 @@ package struct HAREntry: Sendable, Equatable {
     /// The opcode of the frame: 1 for text, 2 for binary data.
     package var opcode: Int
     package var data: String
-
-    package init(isSent: Bool, time: Double, opcode: Int, data: String) {
-      (self.isSent, self.time, self.opcode, self.data) = (isSent, time, opcode, data)
-    }
   }
 
   /// A server-sent event.
@@ -92,10 +86,6 @@ package struct HAREntry: Sendable, Equatable {
     package var name: String
     package var id: String
     package var data: String
-
-    package init(time: Double, name: String, id: String, data: String) {
-      (self.time, self.name, self.id, self.data) = (time, name, id, data)
-    }
   }
 
   /// The facts about the call that HAR does not define.
@@ -113,7 +103,5 @@ package struct HAREntry: Sendable, Equatable {
     package var endpoint: String?
     /// The time of decoding, in milliseconds.
     package var decoding: Double?
-
-    package init() {}
   }
 }

@@ -1,12 +1,13 @@
 import Foundation
+import NetLayerTesting
+import TestSupport
 import XCTest
 
-@testable import HTTPTransport
-@testable import NetLayerTesting
+@testable import NetLayerRecording
 
 /// Tests that replay the archives of four programs, and one of this package.
 final class HARReplayTests: XCTestCase {
-  private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Recordings")
 
   private static let names = [
@@ -18,9 +19,14 @@ final class HARReplayTests: XCTestCase {
   }
 
   private func send(_ request: Request, _ name: String) throws -> Result<Response, NetworkError> {
-    let pending = PendingCall(self)
-    _ = pending.send(request, on: try StubTransport(har: Self.folder.appending(path: "\(name).har")))
-    return try pending.outcome()
+    try send(request, on: try StubTransport(har: Self.folder.appending(path: "\(name).har")))
+  }
+
+  private func send(_ request: Request, on stub: StubTransport) throws -> Result<Response, NetworkError> {
+    let result = Box(Result<Response, NetworkError>?.none)
+    _ = stub.send(request) { result.value = $0 }
+    XCTAssertTrue(holds { result.value != nil })
+    return try XCTUnwrap(result.value)
   }
 
   func test_everyEntry_isReplayed() throws {
@@ -32,9 +38,7 @@ final class HARReplayTests: XCTestCase {
           headers: entry.requestHeaders.contentType)
         if case .text(let text, _) = entry.requestBody { request.body = .data(Data(text.utf8)) }
         request.options.redirects = .none
-        let pending = PendingCall(self)
-        _ = pending.send(request, on: stub)
-        switch try pending.outcome() {
+        switch try send(request, on: stub) {
         case .success(let response): XCTAssertEqual(response.status, entry.status, "\(name) \(entry.url)")
         case .failure(let error):
           XCTAssert(entry.status == 0 || entry.fullCount != nil, "\(name) \(entry.url): \(error)")

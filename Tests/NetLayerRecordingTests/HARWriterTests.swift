@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-@testable import HTTPTransport
+@testable import NetLayerRecording
 
 /// Tests of the fields that the readers of archives require.
 final class HARWriterTests: XCTestCase {

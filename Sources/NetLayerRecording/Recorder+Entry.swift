@@ -76,7 +76,7 @@ extension Recorder {
     var size: Int { attempts.reduce(512) { $0 + $1.size } }
 
     /// The entries of a HAR file.
-    package var archived: [HAREntry] {
+    var archived: [HAREntry] {
       attempts.indices.flatMap { index -> [HAREntry] in
         let attempt = attempts[index]
         var last = attempt.archived

@@ -4,21 +4,20 @@ import NetLayer
 import NetLayerTesting
 import Streams
 import StreamsTesting
-import TestSupport
 
 /// A stubbed network with virtual time, whose unit is a millisecond.
-struct VirtualNetwork {
-  let scheduler = TestScheduler(resolution: .milliseconds(1))
-  let stub: StubTransport
-  let notes = Notes()
+package struct VirtualNetwork {
+  package let scheduler = TestScheduler(resolution: .milliseconds(1))
+  package let stub: StubTransport
+  package let notes = Notes()
 
-  init(_ reply: @escaping @Sendable (Request) -> StubTransport.StubbedResponse?) {
+  package init(_ reply: @escaping @Sendable (Request) -> StubTransport.StubbedResponse?) {
     stub = StubTransport(on: scheduler, reply)
   }
 
-  init(_ reply: StubTransport.StubbedResponse) { self.init { _ in reply } }
+  package init(_ reply: StubTransport.StubbedResponse) { self.init { _ in reply } }
 
-  func network(_ interceptors: any Interceptor...) -> Network {
+  package func network(_ interceptors: any Interceptor...) -> Network {
     Network(
       Backend(
         baseURL: URL(string: "http://h/"), transport: stub, clock: scheduler, mapping: scheduler,
@@ -27,7 +26,7 @@ struct VirtualNetwork {
 
   /// Subscribes and records each event with its time.
   @discardableResult
-  func note(_ name: String = "", _ responses: some ObservableConvertibleType<Response>) -> any Disposable {
+  package func note(_ name: String = "", _ responses: some ObservableConvertibleType<Response>) -> any Disposable {
     let (notes, scheduler) = (notes, scheduler)
     return responses.asObservable().subscribe(
       onNext: { response in
@@ -37,5 +36,5 @@ struct VirtualNetwork {
       onError: { notes.add("\(name)\(NetworkError.wrapping($0).kind) @\(scheduler.clock)") })
   }
 
-  var paths: [String] { stub.requests.map(\.url.path) }
+  package var paths: [String] { stub.requests.map(\.url.path) }
 }

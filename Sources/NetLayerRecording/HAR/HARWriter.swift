@@ -11,7 +11,7 @@ package enum HARWriter {
   package static func archive(_ entries: [HAREntry]) -> Data { archive(encoded: entries.map(encoded)) }
 
   /// Returns an archive of entries that `encoded` has returned, with one entry in each line.
-  package static func archive(encoded entries: [Data]) -> Data {
+  static func archive(encoded entries: [Data]) -> Data {
     var archive = start
     archive.reserveCapacity(size(encoded: entries))
     for (index, entry) in entries.enumerated() {
@@ -27,7 +27,7 @@ package enum HARWriter {
   }
 
   /// Returns the JSON of one entry, without a line feed.
-  package static func encoded(_ entry: HAREntry) -> Data {
+  static func encoded(_ entry: HAREntry) -> Data {
     var members = [
       member("startedDateTime", HARDate.text(entry.started ?? Date(timeIntervalSince1970: 0))),
       member("time", entry.time), "\"request\":\(request(entry))", "\"response\":\(response(entry))", #""cache":{}"#,

@@ -1,0 +1,2 @@
+// `import NetLayerRecording` also imports NetLayer, whose types its declarations mention.
+@_exported public import NetLayer
