@@ -30,7 +30,7 @@ extension Request {
     set {
       // Prevents redirects, and URLs that a server has chosen, from sending the fields to another origin, regardless of their
       // names.
-      for field in newValue.last?.headers ?? [:] { originBoundHeaders.append(field.name, field.value) }
+      for field in newValue.last?.headers ?? [:] { originBoundHeaders[field.name] = field.value }
       context[CredentialsKey.self] = newValue
     }
   }
