@@ -73,8 +73,15 @@ final class UploadRun<E: Endpoint>: Disposable {
   /// Starts, or continues where the note says.
   func start(_ note: UploadState.Note?) {
     UploadRegistry.shared.insert(path, ObjectIdentifier(self)) { [weak self] in self?.cancel() }
+    var note = note
+    // Another user may ask for it, whom only a secret names.
+    if let stored = note, stored.secrets != secrets(of: stored) { note?.response = nil }
     if let stored = note?.response { core.withLock { $0.last = .success(stored.response(to: calls.request)) } }
     post(.start(note), 0)
+  }
+
+  private func secrets(of note: UploadState.Note) -> String {
+    calls.secrets(of: note.url, cookies: network.backend.options.cookies?.header(for: calls.request.url))
   }
 
   /// Pauses the upload, and releases the note for another subscription.
@@ -227,6 +234,7 @@ final class UploadRun<E: Endpoint>: Disposable {
       core.isFinishing = !core.isOver
       if core.isFinishing, case .success(let response) = core.last, var note = core.state.note {
         note.response = UploadState.Finished(response, hiding: network.backend.redaction)
+        note.secrets = secrets(of: note)
         // Without it, the next run asks the server.
         if note.response != nil { try? core.notes.save(note) }
       }
