@@ -89,20 +89,24 @@ final class UploadRun<E: Endpoint>: Disposable {
 
   /// Ends the upload with an error of kind `cancelled`, and releases the note.
   private func cancel() {
-    guard halt() else { return }
+    guard halt() else {
+      // The subscriber has the result, so a task that is about to take it needs no note.
+      receiver.receipt?.endIfHeld()
+      return
+    }
     let error = network.reading.error(.cancelled, "cancelUpload has ended the upload of \(file.url.path)")
     drain.run { [self] in receiver.subscription.finish(error) }
   }
 
   private func halt() -> Bool {
-    let wasRunning = core.withLock { core in
+    let (wasRunning, isFinishing) = core.withLock { core in
       core.number += 1
       if !core.isFinishing { core.notes.letGo() }
-      return !exchange(&core.isOver, with: true) && !core.isFinishing
+      return (!exchange(&core.isOver, with: true) && !core.isFinishing, core.isFinishing)
     }
     current.dispose()
     // After the note is released: a run in the table has the note.
-    UploadRegistry.shared.remove(path, ObjectIdentifier(self))
+    if !isFinishing { UploadRegistry.shared.remove(path, ObjectIdentifier(self)) }
     return wasRunning
   }
 
