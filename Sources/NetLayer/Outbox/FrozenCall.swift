@@ -51,9 +51,10 @@ extension FrozenCall {
 
   private static func fingerprint(of request: Request) throws -> String {
     var body = try bytes(of: request)
-    let parameters = MediaType(request.headers["Content-Type"] ?? "").parts
-    if let boundary = parameters.first(where: { MediaType.name($0) == "boundary" })?.split(separator: "=").last {
-      body = body.replacing(Data(boundary.filter { $0 != "\"" }.utf8), with: Data())
+    if let boundary = MediaType(request.headers["Content-Type"] ?? "").parameter("boundary") {
+      // A delimiter is at the start of a line (RFC 2046 §5.1.1). The same text elsewhere is content.
+      let delimiter = Data("\r\n--\(boundary)".utf8)
+      body = (Data("\r\n".utf8) + body).replacing(delimiter, with: Data("\r\n--".utf8)).dropFirst(2)
     }
     return HTTPDigest.sha256(Data("\(request.method) \(request.url.absoluteString)\n".utf8) + body).hex
   }

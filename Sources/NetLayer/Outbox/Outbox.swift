@@ -140,8 +140,15 @@ public final class Outbox: Sendable {
   }
 
   private func store(_ entry: OutboxEntry) throws {
+    // One step: another call with the same key would find no entry either. The code of subscribers runs afterwards.
+    guard let (file, files) = try directory.alone({ try write(entry) }) else { return }
+    sender.add(entry, file, files)
+  }
+
+  /// Writes `entry`, and returns its file and the others; `nil` if it is stored already.
+  private func write(_ entry: OutboxEntry) throws -> (OutboxDirectory.File, [OutboxDirectory.File])? {
     let files = try directory.files()
-    if let file = files.first(where: { $0.name.id == entry.id }), try isStored(entry, in: file) { return }
+    if let file = files.first(where: { $0.name.id == entry.id }), try isStored(entry, in: file) { return nil }
     guard files.count < limits.entries else { throw full("Limits.entries is \(limits.entries)") }
     // The next number after all entries, also those of other processes, so that the order is that of `send`.
     let last = files.max { $0.name < $1.name }
@@ -163,12 +170,13 @@ public final class Outbox: Sendable {
       sender.usage.withLock { $0 -= entry.size }
       throw error
     }
-    sender.add(entry, file, files)
+    return (file, files)
   }
 
   /// Returns whether `file` has the write of `entry`, which has the same key.
   private func isStored(_ entry: OutboxEntry, in file: OutboxDirectory.File) throws -> Bool {
     switch directory.read(file) {
+    // Sent since the listing.
     case .gone, .damaged: return false
     case .unreadable(let error): throw error
     case .entry(let stored):

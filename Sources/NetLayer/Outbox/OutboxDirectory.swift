@@ -49,6 +49,27 @@ final class OutboxDirectory: Sendable {
     }
   }
 
+  /// Keeps the outboxes of this process from adding and renaming entries at the same time.
+  private static let changing = Locked(())
+
+  /// Runs `body` while no other call adds or renames entries, neither in this process nor in another one.
+  ///
+  /// - Parameter patience: The maximum time to wait for another process, which needs some milliseconds.
+  /// - Throws: `POSIXError`: `EWOULDBLOCK` after that time.
+  func alone<Value>(patience: Duration = .seconds(10), _ body: () throws -> Value) throws -> Value {
+    try Self.changing.withLock { _ in
+      var tries = Int(patience / .milliseconds(1))
+      // A file system without locks for directories returns another error. One process can use it.
+      while flock(directory.descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK || errno == EINTR {
+        guard tries > 0 else { throw POSIXError(.EWOULDBLOCK) }
+        tries -= 1
+        usleep(1000)
+      }
+      defer { _ = flock(directory.descriptor, LOCK_UN) }
+      return try body()
+    }
+  }
+
   /// Returns the files of entries. Others, such as damaged ones that were set aside, are ignored.
   func files() throws -> [File] {
     try directory.names().compactMap { OutboxName.read($0).map { File(name: $0.name, hold: $0.hold) } }
@@ -103,8 +124,11 @@ final class OutboxDirectory: Sendable {
   }
 
   private func rename(_ old: String, _ new: String) throws {
-    guard renameat(directory.descriptor, old, directory.descriptor, new) == 0 else { throw SystemError.last }
-    try directory.sync()
+    // A listing during the change may have neither name, so that an equal write would be added.
+    try alone {
+      guard renameat(directory.descriptor, old, directory.descriptor, new) == 0 else { throw SystemError.last }
+      try directory.sync()
+    }
   }
 
   /// Takes the lock for this process. Each success must be paired with one `unlock`.

@@ -267,15 +267,19 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     content.context[RequiredAccount.self] = .some(entry.account)
     let work = SingleAssignmentDisposable()
     running[name] = work
+    // Guards the covering sources, which are known when the attempt begins.
+    let sources = Locked<[any AccountSource]>([])
     let finish: @Sendable (Result<Response, NetworkError>) -> Void = { [self] result in
       drain.run { [self] in
         // Computed inside the drain: the event of a sign-in that has replaced the token is handled before or after it.
-        let sources = entry.account == nil ? [] : network.accountSources.filter { $0.accountChanges != nil }
-        end(name, work, result, OutboxState.Outcome(result, rejectedBy: sources, now: network.backend.clock.now))
+        let outcome = OutboxState.Outcome(
+          result, rejectedBy: sources.withLock { $0 }, now: network.backend.clock.now)
+        end(name, work, result, outcome)
       }
     }
-    let attempt = ofItsUser(entry, content).asObservable().flatMap { [quiet] content in
-      quiet.response(to: content, accept: entry.call.accept).asObservable()
+    let attempt = ofItsUser(entry, content).asObservable().flatMap { [quiet] content, covering in
+      if entry.account != nil { sources.withLock { $0 = covering } }
+      return quiet.response(to: content, accept: entry.call.accept).asObservable()
     }
     work.setDisposable(
       attempt.asSingle().subscribe(
@@ -285,19 +289,23 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
         onError: { finish(.failure(NetworkError.wrapping($0))) }))
   }
 
-  /// Emits `content`, which is then sent as its user only.
+  /// Emits `content`, which is then sent as its user only, and the sources that cover it and whose user may change.
   ///
   /// - Throws: An error with `RequiredAccount` if another user is signed in, or none. The same if no source covers the entry
   ///   of a user, such as after a change of the base URL.
-  private func ofItsUser(_ entry: OutboxEntry, _ content: CallContent) -> Single<CallContent> {
-    guard entry.account != nil || !network.accountSources.isEmpty else { return .just(content) }
+  private func ofItsUser(_ entry: OutboxEntry, _ content: CallContent) -> Single<(CallContent, [any AccountSource])> {
+    guard entry.account != nil || !network.accountSources.isEmpty else { return .just((content, [])) }
     return .deferred { [self] in
       let request = try network.builder.request(for: content)
-      return network.knownAccounts(of: request).map { accounts in
+      let known = network.knownAccounts(of: request).mapError { error in
+        // The outcome for a token store that can't be read now.
+        NetworkError(kind: .file, reason: "loadAccount() of an AccountSource has failed: \(error)", underlying: error)
+      }
+      return known.map { accounts in
         guard accounts.owner?.name == entry.account else { throw CallAccounts.signedOut(request) }
         var content = content
         content.context[CallAccounts.self] = CallAccounts(accounts.changing, isStrict: true)
-        return content
+        return (content, accounts.changing)
       }
     }
   }

@@ -20,6 +20,8 @@ struct OutboxState {
     /// The failures that count, and those of the connection, which don't.
     fileprivate var failures = 0
     fileprivate var losses = 0
+    /// The rejections of its user's credentials.
+    fileprivate var rejections = 0
     fileprivate var notBefore: Duration?
     fileprivate var waitsForNetwork = false
     /// Whether it belongs to no user, and would carry the token of the one who is signed in.
@@ -31,7 +33,10 @@ struct OutboxState {
 
     fileprivate var lane: Lane? { key.map { Lane(account: account, key: $0) } }
 
-    fileprivate mutating func startAfresh() { (failures, losses, notBefore, waitsForNetwork) = (0, 0, nil, false) }
+    fileprivate mutating func startAfresh() {
+      (failures, losses, rejections) = (0, 0, 0)
+      (notBefore, waitsForNetwork) = (nil, false)
+    }
   }
 
   /// Entries of one lane are sent in order.
@@ -205,21 +210,32 @@ struct OutboxState {
       }
     case .unreachable(let error):
       item.losses += 1
-      var endless = retry
-      (endless.attempts, endless.shouldRetry) = (.max, { _ in true })
-      item.notBefore = now + (endless.delay(after: error, attempt: item.losses) ?? retry.maxDelay)
+      item.notBefore = now + pause(after: error, attempt: item.losses)
       item.waitsForNetwork = true
     // A refresh is not a sign-in.
     case .refused: absent[item.account] = .signIn
-    // A sign-in since then has not met this token.
-    case .unauthenticated where former == changes: absent[item.account] = .signIn
+    case .unauthenticated:
+      // A sign-in since then has not met this token.
+      if former == changes { absent[item.account] = .signIn }
+      // A source may signal new credentials of the user after each rejection.
+      if item.rejections > 0 { item.notBefore = now + pause(after: Self.rejection, attempt: item.rejections) }
+      item.rejections += 1
     // Others without a user may go to servers that need none.
     case .otherAccount where former == changes && item.account == nil: item.waitsForSignOut = true
     case .otherAccount where former == changes: absent[item.account] = .account
-    case .unauthenticated, .otherAccount: break
+    case .otherAccount: break
     }
     items[name] = item
     if item.notBefore != nil { waiting.insert(name) }
+  }
+
+  private static let rejection = NetworkError(kind: .authentication, reason: "the credentials were rejected")
+
+  /// Returns the pause after an attempt that does not count.
+  private func pause(after error: NetworkError, attempt: Int) -> Duration {
+    var endless = retry
+    (endless.attempts, endless.shouldRetry) = (.max, { _ in true })
+    return endless.delay(after: error, attempt: attempt) ?? retry.maxDelay
   }
 
   /// A day: the pause that a server requests may be any number.

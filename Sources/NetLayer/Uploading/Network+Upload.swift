@@ -18,12 +18,15 @@ extension Network {
   /// Only the same call continues an upload. These must be equal:
   /// - the method, and the URL with its query
   /// - the header fields of the endpoint and of the backend
-  /// - the user (``Token/account``) and the name of the file
+  /// - the user (``Token/account``, or the user in the URL) and the name of the file
   ///
   /// These are not compared:
   /// - values whose names ``Backend/redaction`` hides, such as tokens and signatures; `key` is compared
   /// - the times of a signed query, and the backend's common parameters
   /// - `Idempotency-Key`, `Date`, `User-Agent`, `If-…`, `Accept…`, and identifiers of traces and requests
+  ///
+  /// If a hidden value, the password in the URL or a cookie differs, the stored result is not delivered. A `HEAD` asks the
+  /// server instead, because the value may belong to another user.
   ///
   /// A time or a random value elsewhere makes each upload start over. A token without an account is reported to the
   /// backend's `onError`: after a refresh, a later run starts over.
@@ -122,7 +125,7 @@ extension Network {
   ///
   /// The endpoint must be the same as that of the upload. The file may be gone. It completes if there is no such upload,
   /// if the server does not support deletion (405, 501), and after every status that another attempt would not change:
-  /// 4xx except 401, 408, 423, 425 and 429. Such a refusal is reported to the backend's `onError`, because the server may
+  /// 4xx except 401, 408, 423, 425 and 429. A redirect is followed as in the upload. Such a refusal is reported to the backend's `onError`, because the server may
   /// still have the upload. Otherwise, it fails, keeps the note, and can be repeated. It fails with `busy` while another
   /// process runs the upload.
   public func cancelUpload(
@@ -140,7 +143,9 @@ extension Network {
           notes.withLock { $0.end() }
           return .empty()
         }
-        return response(to: calls.delete(note.url)).asObservable()
+        // The success of another request says nothing about the upload.
+        let safe = with { $0.options.redirects = $0.options.redirects.ofWrites }
+        return safe.response(to: calls.delete(note.url)).asObservable()
           .flatMap { response -> Observable<Never> in
             let reply = method.reply(response)
             let failure = response.statusFailure(in: response.reading.envelope.value)

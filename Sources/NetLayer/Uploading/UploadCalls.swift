@@ -56,6 +56,13 @@ struct UploadCalls: Sendable {
     UploadIdentity.text(of: asked, file: file, user: user, hiding: redaction)
   }
 
+  /// Returns the digest of the secrets of this upload, which may be all that tells its user from another one. The URL of
+  /// the upload keeps equal secrets of two uploads from having one digest.
+  func secrets(of upload: URL, cookies: String?) -> String {
+    let text = UploadIdentity.secrets(of: request, cookies: cookies, hiding: redaction)
+    return HTTPDigest.sha256(Data("\(upload.absoluteString)\n\(text)".utf8)).hex
+  }
+
   /// Asks for the offset.
   func ask(_ upload: URL) -> CallContent { call(.head, upload, method.plain) }
 

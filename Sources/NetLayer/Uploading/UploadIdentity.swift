@@ -16,8 +16,21 @@ enum UploadIdentity {
     let fields = request.headers
       .filter { !isOfOneRequest($0.name.lowercased()) && !hides($0.name, redaction) }
       .map { "\($0.name.lowercased()): \($0.value)" }
-    return
-      ([request.method.rawValue, place(of: request.url, redaction), user, file.lastPathComponent] + fields.sorted())
+    // The name of a field has no such sign.
+    let userOfURL = request.url.user.map { ["@\($0)"] } ?? []
+    let parts = [request.method.rawValue, place(of: request.url, redaction), user, file.lastPathComponent] + userOfURL
+    return (parts + fields.sorted())
+      .map { "\($0.utf8.count):\($0)" }.joined()
+  }
+
+  /// Returns the text of the values that the identity does not have: those of secrets, and `cookies`.
+  static func secrets(of request: Request, cookies: String?, hiding redaction: Redaction) -> String {
+    let fields = request.headers
+      .filter { !isOfOneRequest($0.name.lowercased()) && hides($0.name, redaction) }
+      .map { "\($0.name.lowercased()): \($0.value)" }
+    let query = URLComponents(url: request.url, resolvingAgainstBaseURL: true)?.queryItems ?? []
+    let pairs = query.filter { hides($0.name, redaction) }.map { "\($0.name)=\($0.value ?? "")" }
+    return ([request.url.password ?? "", cookies ?? ""] + fields.sorted() + pairs.sorted())
       .map { "\($0.utf8.count):\($0)" }.joined()
   }
 

@@ -31,7 +31,8 @@ final class UploadNoteFile {
   static func url(for file: URL, in directory: URL?, identity: String) -> URL {
     let suffix = "-" + HTTPDigest.sha256(Data(identity.utf8)).hex.prefix(32) + ".upload"
     let stem = PartialFile.shortened(file.lastPathComponent, to: 255 - suffix.utf8.count)
-    return (directory ?? file.deletingLastPathComponent()).appending(path: stem + suffix)
+    // The same path through a symbolic link of a directory.
+    return (directory ?? file.deletingLastPathComponent()).resolvingSymlinksInPath().appending(path: stem + suffix)
   }
 
   /// Opens and locks the file.
@@ -42,7 +43,7 @@ final class UploadNoteFile {
     UploadRegistry.shared.settle(path)
     let locked: Int32?
     do {
-      directory = try DurableDirectory(path: url.deletingLastPathComponent().resolvingSymlinksInPath().path)
+      directory = try DurableDirectory(path: url.deletingLastPathComponent().path)
       try? directory.sweep()
       locked = try openLocked(name, in: directory.descriptor)
     } catch {

@@ -23,6 +23,16 @@ final class UploadReceipt: Sendable {
     if isOver { close(false) }
   }
 
+  /// Ends the upload as taken, if it waits for the task.
+  func endIfHeld() {
+    let close = state.withLock { state -> (@Sendable (Bool) -> Void)? in
+      guard case .held(let close) = state else { return nil }
+      state = .ended
+      return close
+    }
+    close?(true)
+  }
+
   /// Ends the upload; only the first call has an effect.
   func end(isTaken: Bool) {
     let state = state.withLock { exchange(&$0, with: .ended) }

@@ -73,8 +73,15 @@ final class UploadRun<E: Endpoint>: Disposable {
   /// Starts, or continues where the note says.
   func start(_ note: UploadState.Note?) {
     UploadRegistry.shared.insert(path, ObjectIdentifier(self)) { [weak self] in self?.cancel() }
+    var note = note
+    // Another user may ask for it, whom only a secret names.
+    if let stored = note, stored.secrets != secrets(of: stored) { note?.response = nil }
     if let stored = note?.response { core.withLock { $0.last = .success(stored.response(to: calls.request)) } }
     post(.start(note), 0)
+  }
+
+  private func secrets(of note: UploadState.Note) -> String {
+    calls.secrets(of: note.url, cookies: network.backend.options.cookies?.header(for: calls.request.url))
   }
 
   /// Pauses the upload, and releases the note for another subscription.
@@ -82,20 +89,24 @@ final class UploadRun<E: Endpoint>: Disposable {
 
   /// Ends the upload with an error of kind `cancelled`, and releases the note.
   private func cancel() {
-    guard halt() else { return }
+    guard halt() else {
+      // The subscriber has the result, so a task that is about to take it needs no note.
+      receiver.receipt?.endIfHeld()
+      return
+    }
     let error = network.reading.error(.cancelled, "cancelUpload has ended the upload of \(file.url.path)")
     drain.run { [self] in receiver.subscription.finish(error) }
   }
 
   private func halt() -> Bool {
-    let wasRunning = core.withLock { core in
+    let (wasRunning, isFinishing) = core.withLock { core in
       core.number += 1
       if !core.isFinishing { core.notes.letGo() }
-      return !exchange(&core.isOver, with: true) && !core.isFinishing
+      return (!exchange(&core.isOver, with: true) && !core.isFinishing, core.isFinishing)
     }
     current.dispose()
     // After the note is released: a run in the table has the note.
-    UploadRegistry.shared.remove(path, ObjectIdentifier(self))
+    if !isFinishing { UploadRegistry.shared.remove(path, ObjectIdentifier(self)) }
     return wasRunning
   }
 
@@ -227,6 +238,7 @@ final class UploadRun<E: Endpoint>: Disposable {
       core.isFinishing = !core.isOver
       if core.isFinishing, case .success(let response) = core.last, var note = core.state.note {
         note.response = UploadState.Finished(response, hiding: network.backend.redaction)
+        note.secrets = secrets(of: note)
         // Without it, the next run asks the server.
         if note.response != nil { try? core.notes.save(note) }
       }

@@ -16,6 +16,8 @@ struct UploadState: Sendable {
     var isEnding = false
     /// The response to the complete upload, until its subscriber has it; `nil` before, and for one that is too large.
     var response: Finished?
+    /// The digest of the secrets with which `response` was received.
+    var secrets: String?
 
     init(url: URL, file: FileVersion, isEnding: Bool = false) {
       (self.url, self.file, self.isEnding) = (url, file, isEnding)

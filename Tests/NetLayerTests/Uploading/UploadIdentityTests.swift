@@ -154,10 +154,11 @@ final class UploadIdentityTests: UploadTestCase {
       try text("http://h/a"), try text("http://h/a", file: "b"), try text("http://h/a", user: "1:a"),
       try text("http://h/a", ["X": "1"]), try text("http://h/a", ["X": "1", "Y": "2"]),
       try text("http://h/a", ["X": "1:y: 2"]), try text("http://h/a?x=1"), try text("http://h/A"),
-      try text("https://h/a"), try text("http://h:81/a"),
+      try text("https://h/a"), try text("http://h:81/a"), try text("http://ann@h/a"), try text("http://bob@h/a"),
     ]
     XCTAssertEqual(Set(texts).count, texts.count)
-    XCTAssertEqual(try text("http://ann:pass@H/a#part"), texts[0], "neither the password nor the fragment counts")
+    XCTAssertEqual(
+      try text("http://ann:pass@H/a#part"), try text("http://ann@h/a"), "neither the password nor the fragment counts")
     XCTAssertEqual(try text("http://h/a?%74oken=1"), try text("http://h/a?%74oken=2"), "an escaped name is hidden, too")
     XCTAssertTrue(try text("http://h/a?b=user@host").contains("b=user@host"))
     XCTAssertEqual(try text("http://h/a?token=1"), texts[0])
