@@ -14,7 +14,7 @@ extension Network {
 
   /// Emits the last response to `call`, of any status.
   @usableFromInline
-  func response(
+  package func response(
     to call: CallContent, accept: String? = nil, progress: ProgressHandler? = nil,
     as reception: ResponseReception = .whole
   ) -> Single<Response> {
@@ -218,7 +218,7 @@ final class CallResponses: StreamSource {
 
 /// The form in which a call receives its response.
 @usableFromInline
-enum ResponseReception: ContextKey, Sendable {
+package enum ResponseReception: ContextKey, Sendable {
   /// With the whole body.
   case whole
   /// As soon as the head has arrived. If the body `mayBeSilent`, the limit of the time without data is `silence` instead of that
@@ -226,7 +226,7 @@ enum ResponseReception: ContextKey, Sendable {
   case streamed(mayBeSilent: Bool, silence: Duration? = nil)
   case webSocket(WebSocketOptions)
 
-  @usableFromInline static var defaultValue: ResponseReception { .whole }
+  @usableFromInline package static var defaultValue: ResponseReception { .whole }
 
   fileprivate func prepare(_ request: inout Request) {
     switch self {
