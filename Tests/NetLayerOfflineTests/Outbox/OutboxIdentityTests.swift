@@ -157,6 +157,7 @@ final class OutboxIdentityTests: XCTestCase {
       let fixture = try OutboxFixture(self)
       fixture.server.script(.status(status, ["Location": "/moved"]))
       try fixture.open().send(AddNote(text: "tea"))
+      fixture.waits { fixture.results.all.count == 1 }
       fixture.waits(for: [])
       XCTAssertEqual(fixture.server.seen.map(\.target), ["/notes", "/moved"])
       XCTAssertEqual(fixture.server.seen.last?.method, status == 303 ? "GET" : "POST")
@@ -166,6 +167,7 @@ final class OutboxIdentityTests: XCTestCase {
     let fixture = try OutboxFixture(self)
     fixture.server.script(.status(302, ["Location": "/moved"]))
     try fixture.open().send(Call<Response>.put("/notes/1", json: ["text": "tea"]))
+    fixture.waits { fixture.results.all.count == 1 }
     fixture.waits(for: [])
     XCTAssertEqual(fixture.server.seen.map(\.method), ["PUT", "PUT"])
     XCTAssertEqual(fixture.server.seen.map(\.target), ["/notes/1", "/moved"])
