@@ -163,10 +163,8 @@ final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue 
 
   /// Returns whether `name` is the name of an entry's file: a digest in lowercase hexadecimal digits.
   static func isEntry(_ name: String) -> Bool {
-    name.utf8.count == 64 && name.utf8.allSatisfy { isDigit($0) || $0 >= 97 && $0 <= 102 }
+    name.utf8.count == 64 && name.utf8.allSatisfy { $0.isDigit || $0 >= 97 && $0 <= 102 }
   }
-
-  private static func isDigit(_ byte: UInt8) -> Bool { byte >= 48 && byte <= 57 }
 }
 
 extension DiskStore {
