@@ -23,10 +23,8 @@ public final class Network: Sendable {
   let observer: (any CallObserver)?
   /// The backend's interceptors, then those that sign and send.
   let interceptors: [any Interceptor]
-  /// The sources of users, in the order of the interceptors.
+  /// The sources of users: interceptors in order, then the signer and the transport.
   let accountSources: [any AccountSource]
-  /// The interceptors with a cache; the outermost one is the network's.
-  let caches: [CacheInterceptor]
   let activity: Activity
   /// The watched requests of this network and of its copies by `with`.
   let watching: Watching
@@ -55,8 +53,9 @@ public final class Network: Sendable {
     interceptors =
       backend.interceptors + (backend.signerAccount.map { [SigningInterceptor(account: $0)] } ?? [])
       + [TransportInterceptor()]
-    accountSources = Self.accountSources(of: backend)
-    caches = backend.interceptors.compactMap { $0 as? CacheInterceptor }
+    accountSources =
+      backend.interceptors.compactMap { $0 as? any AccountSource }
+      + [backend.signer as? any AccountSource, backend.transport as? any AccountSource].compactMap(\.self)
     var options = backend.options
     var context = Context()
     context[ResponseContext.self] = reading

@@ -103,14 +103,8 @@ final class CallResponses: StreamSource {
       labels = call.caching.labels
     case .request(let sent): (request, isResent) = (sent, true)
     }
-    let (reading, isPartOfRefresh) = (network.reading, AuthenticationInterceptor.isRefreshing)
+    let reading = network.reading
     if request.context[ResponseContext.self] !== reading { request.context[ResponseContext.self] = reading }
-    if request.context[ReportsProgress.self] != (progress != nil) {
-      request.context[ReportsProgress.self] = progress != nil
-    }
-    if request.context[IsPartOfRefresh.self] != isPartOfRefresh {
-      request.context[IsPartOfRefresh.self] = isPartOfRefresh
-    }
     if !request.credentials.isEmpty { request.credentials = [] }
     reception.prepare(&request)
     if !network.accountSources.isEmpty, isResent || request.context[CallAccounts.self] == nil {
@@ -213,45 +207,5 @@ final class CallResponses: StreamSource {
       sink.subscription.deliverIfActive(response, to: sink.next)
       sink.subscription.complete()
     }
-  }
-}
-
-/// The form in which a call receives its response.
-@usableFromInline
-enum ResponseReception: ContextKey, Sendable {
-  /// With the whole body.
-  case whole
-  /// As soon as the head has arrived. If the body `mayBeSilent`, the limit of the time without data is `silence` instead of that
-  /// of the backend.
-  case streamed(mayBeSilent: Bool, silence: Duration? = nil)
-  case webSocket(WebSocketOptions)
-
-  @usableFromInline static var defaultValue: ResponseReception { .whole }
-
-  fileprivate func prepare(_ request: inout Request) {
-    switch self {
-    case .whole:
-      // The request of a streamed response may be sent again.
-      if request.isStreamed { request.context[ResponseReception.self] = .whole }
-    case .streamed(let mayBeSilent, let silence):
-      request.context[ResponseReception.self] = self
-      if mayBeSilent {
-        request.timeouts.idle = silence
-        request.context[MayBeSilent.self] = true
-        // Without an idle limit, a server that never responds would not be noticed.
-        request.timeouts.call = request.timeouts.call ?? request.timeouts.total
-      }
-      // A stream may last forever; only the idle limit or its reader ends it.
-      request.timeouts.total = nil
-    case .webSocket:
-      request.context[ResponseReception.self] = self
-    }
-  }
-}
-
-extension Request {
-  /// Whether the body of the response is read while it arrives, so that interceptors can't store it.
-  var isStreamed: Bool {
-    if case .whole = context[ResponseReception.self] { false } else { true }
   }
 }

@@ -162,6 +162,14 @@ extension Response: Contextual {
   @usableFromInline var reading: ResponseContext {
     context[ResponseContext.self] ?? request.context[ResponseContext.self] ?? Network.default.reading
   }
+
+  /// Returns an error of the body with the request and response of the head.
+  func explaining(_ error: NetworkError) -> NetworkError {
+    var error = context[ResponseContext.self]?.translated(error) ?? error
+    error.request = error.request ?? request
+    error.response = error.response ?? self
+    return error
+  }
 }
 
 extension JSON: Contextual {

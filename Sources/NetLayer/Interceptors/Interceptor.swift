@@ -53,3 +53,14 @@ extension Interceptor {
   /// Records nothing.
   public func prepare(_ request: inout Request) {}
 }
+
+extension Interceptor where Self: AccountSource {
+  /// Returns the user of a request that the source covers. As long as the user is unknown, it returns a text that no other
+  /// request has.
+  public func account(of request: Request) -> String? { covers(request) ? accountState.account : nil }
+}
+
+extension ArraySlice<any Interceptor> {
+  /// Returns the account with which the interceptors will authenticate `request`, or `nil` for none.
+  func account(of request: Request) -> String? { Request.Credentials.joined(compactMap { $0.account(of: request) }) }
+}

@@ -75,13 +75,3 @@ public struct StreamedResponse: Sendable {
       response: response)
   }
 }
-
-extension Response {
-  /// Returns an error of the body with the request and response of the head.
-  func explaining(_ error: NetworkError) -> NetworkError {
-    var error = context[ResponseContext.self]?.translated(error) ?? error
-    error.request = error.request ?? request
-    error.response = error.response ?? self
-    return error
-  }
-}
