@@ -19,8 +19,8 @@ public final class Network: Sendable {
   /// The settings for reading responses.
   let reading: ResponseContext
   let builder: RequestBuilder
-  /// The observer of the calls; `nil` for none.
-  let observer: (any CallObserver)?
+  /// The observers of the calls; `nil` for none.
+  let observers: CallObservers?
   /// The backend's interceptors, then those that sign and send.
   let interceptors: [any Interceptor]
   /// The sources of users: interceptors in order, then the signer and the transport.
@@ -45,7 +45,7 @@ public final class Network: Sendable {
     self.activity = activity
     self.watching = watching
     reading = ResponseContext(backend)
-    observer = reading.observer
+    observers = reading.observers
     runOnMappingQueue = backend.mapping.submit
     let account = backend.transport?.account
     transportIdentity = TransportIdentity(

@@ -72,7 +72,7 @@ final class CallResponses: StreamSource {
       return fail(sink.subscription, error)
     }
     // Outside all interceptors, because a failed attempt that a retry recovers from is not an error.
-    let number = network.observer == nil ? nil : request.context[CallNumber.self]
+    let number = network.observers == nil ? nil : request.context[CallNumber.self]
     let invalidates = labels?.invalidates ?? []
     let delivery = delivery(invalidates: !invalidates.isEmpty)
     let receiver = Receiver(
@@ -80,7 +80,7 @@ final class CallResponses: StreamSource {
     let scope = ReceiverScope(sink.subscription, receiver) { $0.receiver.finish($1) }
     let chain = InterceptorChain(network: network, progress: progress, delivery: delivery)
     var responses = limited(chain(request), request)
-    if let observer = network.observer { responses = observed(responses, request, by: observer) }
+    if let observers = network.observers { responses = observed(responses, request, by: observers) }
     if !invalidates.isEmpty { responses = network.invalidating(invalidates, after: responses) }
     responses.run(scope) { scope.receiver.receive($0) }
   }
@@ -106,6 +106,7 @@ final class CallResponses: StreamSource {
     let reading = network.reading
     if request.context[ResponseContext.self] !== reading { request.context[ResponseContext.self] = reading }
     if !request.credentials.isEmpty { request.credentials = [] }
+    if network.observers != nil { request.context[CallNumber.self] = CallNumber.next() }
     reception.prepare(&request)
     if !network.accountSources.isEmpty, isResent || request.context[CallAccounts.self] == nil {
       noteAccounts(&request)
@@ -125,15 +126,15 @@ final class CallResponses: StreamSource {
 
   /// Notes the start of a call, and its cancellation.
   private func observed(
-    _ responses: Observable<Response>, _ request: Request, by observer: any CallObserver
+    _ responses: Observable<Response>, _ request: Request, by observers: CallObservers
   ) -> Observable<Response> {
-    var endpoint: Any.Type?
-    if case .call(let call, _) = content { endpoint = call.endpoint }
-    observer.note(.started(endpoint: endpoint.map { "\($0)" }), of: request)
+    observers.note(.started, of: request) { event in
+      if case .call(let call, _) = content { event.endpoint = call.endpoint }
+    }
     let isOver = Flag()
     return responses.do(
       onNext: { _ in isOver.raise() }, onError: { _ in isOver.raise() },
-      onDispose: { if !isOver.isRaised { observer.note(.cancelled, of: request) } })
+      onDispose: { if !isOver.isRaised { observers.note(.cancelled, of: request) } })
   }
 
   /// Fails a call that can't be sent. The error arrives on the scheduler where results would arrive, or in the task
@@ -170,7 +171,7 @@ final class CallResponses: StreamSource {
     let sink: Sink<Response>
     /// The last response until the end, if only that one is to be emitted.
     let last: Cell<Response?>?
-    /// The number of the call, if the network has an observer.
+    /// The number of the call, if the network has observers.
     let number: Int?
     /// Whether this object reports errors.
     let reports: Bool
@@ -179,9 +180,9 @@ final class CallResponses: StreamSource {
       var response = response
       // The response may be shared with a call of another backend.
       if response.reading !== network.reading { response.context[ResponseContext.self] = network.reading }
-      if let number, let observer = network.observer {
+      if let number, let observers = network.observers {
         let sent = response.adopt(number)
-        observer.note(.received(response, from: sent), of: response.request)
+        observers.note(.received, of: response.request) { ($0.response, $0.source) = (response.unowned, sent) }
       }
       guard let last else { return sink.deliver(response) }
       // If only the last response is used, none is provisional.

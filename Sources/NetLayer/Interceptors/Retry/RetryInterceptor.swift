@@ -88,7 +88,7 @@ public struct RetryInterceptor: Interceptor {
         guard let again = error as? Again ?? again(request, after: .wrapping(error)) else { throw error }
         var request = request
         request.attempt = again.made + 1
-        next.network.observer?.note(.pause(again.pause), of: request)
+        next.network.observers?.note(.pause, of: request) { $0.duration = again.pause }
         // The interceptors behind are called after the pause, so that none sends a token or a date that it read before.
         return Observable.deferred { [request] in attempt(request, next) }
           .delaySubscription(again.pause, scheduler: clock)
