@@ -22,6 +22,11 @@ public struct Request: Sendable {
       /// The content of a file.
       case file(URL)
     }
+
+    /// Whether the body can be sent again.
+    package var isRepeatable: Bool {
+      if case .stream(let stream) = self { stream.isRepeatable } else { true }
+    }
   }
 
   /// Time limits; `nil` for no limit. For an endless stream, set `total` to `nil` and `idle` above the longest expected

@@ -19,14 +19,12 @@ public final class Network: Sendable {
   /// The settings for reading responses.
   package let reading: ResponseContext
   package let builder: RequestBuilder
-  /// The observer of the calls; `nil` for none.
-  let observer: (any CallObserver)?
+  /// The observers of the calls; `nil` for none.
+  let observers: CallObservers?
   /// The backend's interceptors, then those that sign and send.
   package let interceptors: [any Interceptor]
   /// The sources of users, in the order of the interceptors.
   package let accountSources: [any AccountSource]
-  /// The interceptors with a cache; the outermost one is the network's.
-  package let caches: [CacheInterceptor]
   let activity: Activity
   /// The values that this network shares with its copies by `with`.
   package let shared: SharedValues
@@ -47,7 +45,7 @@ public final class Network: Sendable {
     self.activity = activity
     self.shared = shared
     reading = ResponseContext(backend)
-    observer = reading.observer
+    observers = reading.observers
     runOnMappingQueue = backend.mapping.submit
     let account = backend.transport?.account
     transportIdentity = TransportIdentity(
@@ -55,8 +53,9 @@ public final class Network: Sendable {
     interceptors =
       backend.interceptors + (backend.signerAccount.map { [SigningInterceptor(account: $0)] } ?? [])
       + [TransportInterceptor()]
-    accountSources = Self.accountSources(of: backend)
-    caches = backend.interceptors.compactMap { $0 as? CacheInterceptor }
+    accountSources =
+      backend.interceptors.compactMap { $0 as? any AccountSource }
+      + [backend.signer as? any AccountSource, backend.transport as? any AccountSource].compactMap(\.self)
     var options = backend.options
     var context = Context()
     context[ResponseContext.self] = reading

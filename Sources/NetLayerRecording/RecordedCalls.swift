@@ -3,65 +3,32 @@ import Streams
 
 /// The calls of a recorder: a state machine without threads. It redacts what it keeps.
 struct RecordedCalls {
-  /// An event with its time. It must not retain a response, because releasing one cancels its stream.
+  /// An event with its time, without the bytes that are not kept.
   struct Noted: Sendable {
-    let event: CallEvent
-    let number: Int
-    let request: Request
+    private(set) var event: CallEvent
     let now: Date
     let uptime: Duration
     /// The source of a response.
     private(set) var origin = Response.Origin.network
     /// The number of bytes of a body, of which the event has only the start.
     private(set) var bodySize = 0
-    /// Whether the request has a body that is not kept.
+    /// Whether the request has a body that is not kept, because a part of it would match no request of a replay.
     let hidesBody: Bool
 
-    init(_ event: CallEvent, number: Int, request: Request, at now: Date, uptime: Duration, keeping limit: Int) {
-      (self.number, self.now, self.uptime) = (number, now, uptime)
-      (self.request, hidesBody) = Self.bare(request, limit, event)
-      switch event {
-      case .received(let response, let sent):
-        origin = response.origin
-        bodySize = response.body.count
-        self.event = .received(Self.bare(response, limit), from: sent)
-      case .head(let response): self.event = .head(Self.bare(response, limit))
-      case .finished(.success(let response)):
-        bodySize = response.body.count
-        self.event = .finished(.success(Self.bare(response, limit)))
-      case .finished(.failure(let error)): self.event = .finished(.failure(Self.bare(error)))
-      case .failed(let error): self.event = .failed(Self.bare(error))
-      case .chunk(let chunk):
-        bodySize = chunk.count
-        self.event = .chunk(chunk.prefix(limit))
-      default: self.event = event
+    init(_ event: CallEvent, at now: Date, uptime: Duration, keeping limit: Int) {
+      (self.event, self.now, self.uptime) = (event, now, uptime)
+      hidesBody = (event.request.body.byteCount ?? 0) > limit
+      if hidesBody || (event.kind != .sent && event.kind != .received) { self.event.request.body = .none }
+      if let response = event.response {
+        (origin, bodySize) = (response.origin, response.body.count)
+        self.event.response?.context = Context()
+        self.event.response?.body = response.body.prefix(limit)
       }
-    }
-
-    /// Returns the request with its body, if the event needs it. A body above the limit is not kept, because a part of it
-    /// would match no request of a replay.
-    private static func bare(_ request: Request, _ limit: Int, _ event: CallEvent) -> (Request, hidesBody: Bool) {
-      var request = request
-      let hidesBody = (request.body.byteCount ?? 0) > limit
-      switch event {
-      case .sent, .received: if hidesBody { request.body = .none }
-      default: request.body = .none
+      if let chunk = event.data { (bodySize, self.event.data) = (chunk.count, chunk.prefix(limit)) }
+      if let error = event.error {
+        self.event.error = NetworkError(kind: error.kind, code: error.code, message: "", reason: error.reason)
+        self.event.error?.metrics = error.metrics
       }
-      return (request, hidesBody)
-    }
-
-    /// Returns the response without its context, which owns the body of a stream.
-    private static func bare(_ response: Response, _ limit: Int) -> Response {
-      var response = response
-      response.context = Context()
-      response.body = response.body.prefix(limit)
-      return response
-    }
-
-    private static func bare(_ error: NetworkError) -> NetworkError {
-      var bare = NetworkError(kind: error.kind, code: error.code, message: "", reason: error.reason)
-      bare.metrics = error.metrics
-      return bare
     }
   }
 
@@ -79,6 +46,9 @@ struct RecordedCalls {
   private var revision = Recorder.Revision()
   private var revisions: [Int: Int] = [:]
   private var entries: [Int: Recorder.Entry] = [:]
+  /// The last number of an entry, and the number of the entry of each call, whose own number counts the calls of the process.
+  private var lastNumber = 0
+  private var numbers: [Int: Int] = [:]
   private var sizes: [Int: Int] = [:]
   private var size = 0
 
@@ -117,44 +87,44 @@ struct RecordedCalls {
 
   /// Applies an event. Events of a dropped call have no effect.
   mutating func apply(_ noted: Noted) {
-    if !ownRedaction.hidesNothing { redaction = ownRedaction.hiding(noted.request.options.redaction) }
-    if case .started(let endpoint) = noted.event {
+    let event = noted.event
+    if !ownRedaction.hidesNothing { redaction = ownRedaction.hiding(event.request.options.redaction) }
+    if event.kind == .started {
+      lastNumber += 1
+      numbers[event.call] = lastNumber
       var entry = Recorder.Entry(
-        number: noted.number, request: noted.request, at: noted.now, uptime: noted.uptime, redaction: redaction)
-      entry.endpoint = endpoint
+        number: lastNumber, call: event.call, request: event.request, at: noted.now, uptime: noted.uptime,
+        redaction: redaction)
+      entry.endpoint = event.endpoint.map { "\($0)" }
       return store(entry)
     }
-    guard var entry = entries[noted.number] else { return }
+    guard let number = numbers[event.call], var entry = entries[number] else { return }
     change(&entry, noted)
     store(entry)
   }
 
   private func change(_ entry: inout Recorder.Entry, _ noted: Noted) {
-    switch noted.event {
-    case .started: break
+    let event = noted.event
+    switch event.kind {
     case .sent: send(&entry, noted)
-    case .head(let response): entry.change { open(&$0, response) }
-    case .chunk(let chunk): entry.change { add(chunk, noted.bodySize, to: &$0) }
-    case .message(let message, let isSent): entry.change { add(message, isSent, noted, to: &$0) }
-    case .event(let id, let name, let data):
+    case .head: if let response = event.response { entry.change { open(&$0, response) } }
+    case .chunk: if let chunk = event.data { entry.change { add(chunk, noted.bodySize, to: &$0) } }
+    case .messageSent, .messageReceived:
+      if let message = event.message { entry.change { add(message, event.kind == .messageSent, noted, to: &$0) } }
+    case .event: if let received = event.serverEvent { entry.change { add(received, noted, to: &$0) } }
+    case .finished: finish(&entry, noted)
+    case .closed:
       entry.change { attempt in
-        let event = HAREntry.Event(
-          time: noted.now.timeIntervalSince1970, name: start(of: name), id: start(of: id), data: start(of: data))
-        attempt.archived.events = attempt.archived.events.suffix(Self.maxMessages - 1) + [event]
-        attempt.archived.resourceType = "eventsource"
+        end(&attempt, noted)
+        attempt.failure = event.error.map(failure)
       }
-    case .finished(let result): finish(&entry, result, noted)
-    case .closed(let result):
-      entry.change { end(&$0, noted) }
-      if case .failure(let error) = result { entry.change { $0.failure = failure(error) } }
-      end(&entry, (try? result.get()) == nil ? .failed : .done, noted)
-    case .pause(let pause): entry.pause = pause
-    case .received(let response, let sent): receive(&entry, response, sent, noted)
-    case .decoded(let time): entry.decoding = (entry.decoding ?? .zero) + time
-    case .failed(let error):
-      entry.failure = failure(error)
-      end(&entry, error.kind == .cancelled ? .cancelled : .failed, noted)
+      end(&entry, event.error == nil ? .done : .failed, noted)
+    case .pause: entry.pause = event.duration
+    case .received: if let response = event.response { receive(&entry, response, noted) }
+    case .decoded: entry.decoding = (entry.decoding ?? .zero) + (event.duration ?? .zero)
+    case .failed: if let error = event.error { fail(&entry, error, noted) }
     case .cancelled: if entry.state == .open { end(&entry, .cancelled, noted) }
+    default: break
     }
   }
 
@@ -162,7 +132,8 @@ struct RecordedCalls {
 
   private func send(_ entry: inout Recorder.Entry, _ noted: Noted) {
     var archived = HAREntry(
-      noted.request, .success(Response(request: noted.request, status: 0)), started: noted.now, redaction: redaction)
+      noted.event.request, .success(Response(request: noted.event.request, status: 0)), started: noted.now,
+      redaction: redaction)
     if noted.hidesBody { archived.requestBody = .unknown }
     entry.attempts.append(
       Recorder.Entry.Attempt(archived, begin: noted.uptime, pause: entry.pause.take()))
@@ -196,24 +167,31 @@ struct RecordedCalls {
     attempt.archived.messages = attempt.archived.messages.suffix(Self.maxMessages - 1) + [archived]
   }
 
-  private func finish(_ entry: inout Recorder.Entry, _ result: Result<Response, NetworkError>, _ noted: Noted) {
+  private func add(_ event: ServerSentEvent, _ noted: Noted, to attempt: inout Recorder.Entry.Attempt) {
+    let archived = HAREntry.Event(
+      time: noted.now.timeIntervalSince1970, name: start(of: event.event), id: start(of: event.id),
+      data: start(of: event.data))
+    attempt.archived.events = attempt.archived.events.suffix(Self.maxMessages - 1) + [archived]
+    attempt.archived.resourceType = "eventsource"
+  }
+
+  private func finish(_ entry: inout Recorder.Entry, _ noted: Noted) {
     entry.change { attempt in
       let isStreamed = attempt.streamed != nil
-      switch result {
-      case .success(var response):
+      if var response = noted.event.response {
         if let streamed = attempt.streamed { response.body = streamed } else { attempt.bodySize = noted.bodySize }
-        fill(&attempt, noted.request, response)
-      case .failure(let error):
+        fill(&attempt, noted.event.request, response)
+      } else if let error = noted.event.error {
         attempt.failure = failure(error)
         attempt.metrics = error.metrics
-        guard isStreamed else {
+        if isStreamed {
+          setBody(&attempt, attempt.streamed ?? Data())
+        } else {
           let kept = attempt.archived
           attempt.archived = HAREntry(
-            noted.request, .failure(error), started: attempt.started, redaction: redaction)
+            noted.event.request, .failure(error), started: attempt.started, redaction: redaction)
           attempt.archived.requestBody = kept.requestBody
-          break
         }
-        setBody(&attempt, attempt.streamed ?? Data())
       }
       attempt.streamed = nil
       end(&attempt, noted)
@@ -222,7 +200,11 @@ struct RecordedCalls {
     }
     // The result of a streamed call was its head.
     guard entry.duration == nil, entry.attempts.last?.archived.status != 0, entry.hasResult else { return }
-    guard case .failure(let error) = result else { return end(&entry, .done, noted) }
+    guard let error = noted.event.error else { return end(&entry, .done, noted) }
+    fail(&entry, error, noted)
+  }
+
+  private func fail(_ entry: inout Recorder.Entry, _ error: NetworkError, _ noted: Noted) {
     entry.failure = failure(error)
     end(&entry, error.kind == .cancelled ? .cancelled : .failed, noted)
   }
@@ -242,9 +224,9 @@ struct RecordedCalls {
     setBody(&attempt, response.body)
   }
 
-  private func receive(_ entry: inout Recorder.Entry, _ response: Response, _ sent: Int, _ noted: Noted) {
+  private func receive(_ entry: inout Recorder.Entry, _ response: Response, _ noted: Noted) {
     entry.hasResult = true
-    if sent != 0, sent != entry.number { entry.shared = sent }
+    if let source = noted.event.source, source != noted.event.call { entry.shared = numbers[source] }
     switch noted.origin.kind {
     case .cache: entry.cache = noted.origin.isStale ? "stale" : "hit"
     case .revalidated: entry.cache = "revalidated"
@@ -254,7 +236,7 @@ struct RecordedCalls {
       send(&entry, noted)
       entry.change { attempt in
         attempt.bodySize = noted.bodySize
-        fill(&attempt, noted.request, response)
+        fill(&attempt, noted.event.request, response)
         end(&attempt, noted)
       }
     }
@@ -321,7 +303,7 @@ struct RecordedCalls {
   }
 
   private mutating func remove(_ number: Int) {
-    entries[number] = nil
+    if let entry = entries.removeValue(forKey: number) { numbers[entry.call] = nil }
     revisions[number] = nil
     revision.removals += 1
     size -= sizes.removeValue(forKey: number) ?? 0

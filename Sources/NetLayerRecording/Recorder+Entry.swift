@@ -59,6 +59,8 @@ extension Recorder {
     /// The final error, which `onError` of the backend receives, too.
     public internal(set) var failure: Failure?
 
+    /// The number of the call in its events.
+    let call: Int
     let begin: Duration
     var pause: Duration?
     /// Whether a response has passed all interceptors.
@@ -67,8 +69,8 @@ extension Recorder {
     /// The status of the last attempt; `nil` without a response.
     public var status: Int? { attempts.last?.status }
 
-    init(number: Int, request: Request, at now: Date, uptime: Duration, redaction: Redaction) {
-      (self.number, method, started, begin) = (number, request.method, now, uptime)
+    init(number: Int, call: Int, request: Request, at now: Date, uptime: Duration, redaction: Redaction) {
+      (self.number, self.call, method, started, begin) = (number, call, request.method, now, uptime)
       url = redaction.redacted(request.url.withoutFragment)
     }
 

@@ -10,14 +10,14 @@ import Streams
 /// // …
 /// try recorder.write(to: file)  // a HAR file, which browsers import
 /// ```
-/// Its position among the interceptors has no effect, because it observes the whole path of a call. A network uses the
-/// first of its recorders. Secrets are replaced when a call is recorded: neither the memory nor a file contains them. A body
+/// Its position among the interceptors has no effect, because it is a ``/NetLayer/CallObserver`` of the whole path of a call.
+/// Secrets are replaced when a call is recorded: neither the memory nor a file contains them. A body
 /// that is not UTF-8 is kept only if it is an image, a font or an `application/octet-stream`, without secrets of texts in
 /// Latin-1 or UTF-16. The transport adds some fields of requests, such as `Host` and cookies, which the recorder does not see.
-public final class Recorder: Interceptor, CallObserver, @unchecked Sendable {
+public final class Recorder: CallObserver, @unchecked Sendable {
   // Safe: the calls are used only on the queue, everything else is a constant or locked.
   private let maxBodySize: Int
-  package let clock: any SchedulerType
+  private let clock: any SchedulerType
   /// Guards the events that the queue has yet to process. Every thread of a call adds to it.
   private let pending = Locked(Pending())
   private let queue = DispatchQueue(label: "NetLayer.Recorder")
@@ -31,8 +31,6 @@ public final class Recorder: Interceptor, CallObserver, @unchecked Sendable {
     static let maxCount = 4_096
 
     var events: [RecordedCalls.Noted] = []
-    /// The number of the last call.
-    var number = 0
     /// The number of calls that were not recorded.
     var skipped = 0
     var isScheduled = false
@@ -53,7 +51,6 @@ public final class Recorder: Interceptor, CallObserver, @unchecked Sendable {
     (self.maxBodySize, self.clock) = (max(0, maxBodySize), clock)
     calls = RecordedCalls(
       maxCalls: max(1, maxCalls), maxSize: maxSize, maxBodySize: max(0, maxBodySize), redaction: redaction)
-    CallObservation.isUsed.store(true, ordering: .relaxed)
   }
 
   /// The recorded calls, the oldest first.
@@ -153,26 +150,13 @@ public final class Recorder: Interceptor, CallObserver, @unchecked Sendable {
     }
   }
 
-  /// Sends `request` unchanged.
-  public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> { next(request) }
-
-  /// Adds the number of the call to the context of its request.
-  public func prepare(_ request: inout Request) {
-    request.context[CallNumber.self] = pending.withLock { pending in
-      pending.number += 1
-      return pending.number
-    }
-  }
-
-  package func note(_ event: CallEvent, of request: Request) {
-    let number = request.context[CallNumber.self]
-    guard number > 0 else { return }
-    let noted = RecordedCalls.Noted(
-      event, number: number, request: request, at: clock.now, uptime: clock.uptime, keeping: maxBodySize)
+  /// Records an event.
+  public func observe(_ event: CallEvent) {
+    let noted = RecordedCalls.Noted(event, at: clock.now, uptime: clock.uptime, keeping: maxBodySize)
     let hasObservers = changed.hasObservers
     let (isFirst, schedules) = pending.withLock { pending in
       if pending.events.count >= Pending.maxCount, event.isOptional {
-        if case .started = event { pending.skipped += 1 }
+        if event.kind == .started { pending.skipped += 1 }
         return (false, false)
       }
       pending.events.append(noted)
@@ -202,9 +186,6 @@ public final class Recorder: Interceptor, CallObserver, @unchecked Sendable {
 extension CallEvent {
   /// Whether a recorder that is too slow may ignore the event: it starts a call, or is one of many of a stream.
   fileprivate var isOptional: Bool {
-    switch self {
-    case .started, .chunk, .message, .event: true
-    default: false
-    }
+    [.started, .chunk, .messageSent, .messageReceived, .event].contains(kind)
   }
 }

@@ -166,9 +166,4 @@ extension Request.Body {
       }
     }
   }
-
-  /// Whether the body can be sent again.
-  package var isRepeatable: Bool {
-    if case .stream(let stream) = self { stream.isRepeatable } else { true }
-  }
 }

@@ -106,8 +106,8 @@ final class Signing: Sendable, ContextKey {
     } catch {
       if error is NetworkError || error is CancellationError { throw NetworkError.wrapping(error).about(request) }
       throw NetworkError(
-        kind: .encoding, message: NetworkError.wrapping(error).words, reason: "the request cannot be signed: \(error)",
-        request: request, underlying: error)
+        kind: .encoding, message: (error as? any LocalizedError)?.errorDescription,
+        reason: "the request cannot be signed: \(error)", request: request, underlying: error)
     }
   }
 

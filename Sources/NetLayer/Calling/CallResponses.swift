@@ -72,7 +72,7 @@ final class CallResponses: StreamSource {
       return fail(sink.subscription, error)
     }
     // Outside all interceptors, because a failed attempt that a retry recovers from is not an error.
-    let number = network.observer == nil ? nil : request.context[CallNumber.self]
+    let number = network.observers == nil ? nil : request.context[CallNumber.self]
     let invalidates = labels?.invalidates ?? []
     let delivery = delivery(invalidates: !invalidates.isEmpty)
     let receiver = Receiver(
@@ -80,7 +80,7 @@ final class CallResponses: StreamSource {
     let scope = ReceiverScope(sink.subscription, receiver) { $0.receiver.finish($1) }
     let chain = InterceptorChain(network: network, progress: progress, delivery: delivery)
     var responses = limited(chain(request), request)
-    if let observer = network.observer { responses = observed(responses, request, by: observer) }
+    if let observers = network.observers { responses = observed(responses, request, by: observers) }
     if !invalidates.isEmpty { responses = network.invalidating(invalidates, after: responses) }
     responses.run(scope) { scope.receiver.receive($0) }
   }
@@ -103,15 +103,10 @@ final class CallResponses: StreamSource {
       labels = call.caching.labels
     case .request(let sent): (request, isResent) = (sent, true)
     }
-    let (reading, isPartOfRefresh) = (network.reading, AuthenticationInterceptor.isRefreshing)
+    let reading = network.reading
     if request.context[ResponseContext.self] !== reading { request.context[ResponseContext.self] = reading }
-    if request.context[ReportsProgress.self] != (progress != nil) {
-      request.context[ReportsProgress.self] = progress != nil
-    }
-    if request.context[IsPartOfRefresh.self] != isPartOfRefresh {
-      request.context[IsPartOfRefresh.self] = isPartOfRefresh
-    }
     if !request.credentials.isEmpty { request.credentials = [] }
+    if network.observers != nil { request.context[CallNumber.self] = CallNumber.next() }
     reception.prepare(&request)
     if !network.accountSources.isEmpty, isResent || request.context[CallAccounts.self] == nil {
       noteAccounts(&request)
@@ -131,15 +126,15 @@ final class CallResponses: StreamSource {
 
   /// Notes the start of a call, and its cancellation.
   private func observed(
-    _ responses: Observable<Response>, _ request: Request, by observer: any CallObserver
+    _ responses: Observable<Response>, _ request: Request, by observers: CallObservers
   ) -> Observable<Response> {
-    var endpoint: Any.Type?
-    if case .call(let call, _) = content { endpoint = call.endpoint }
-    observer.note(.started(endpoint: endpoint.map { "\($0)" }), of: request)
+    observers.note(.started, of: request) { event in
+      if case .call(let call, _) = content { event.endpoint = call.endpoint }
+    }
     let isOver = Flag()
     return responses.do(
       onNext: { _ in isOver.raise() }, onError: { _ in isOver.raise() },
-      onDispose: { if !isOver.isRaised { observer.note(.cancelled, of: request) } })
+      onDispose: { if !isOver.isRaised { observers.note(.cancelled, of: request) } })
   }
 
   /// Fails a call that can't be sent. The error arrives on the scheduler where results would arrive, or in the task
@@ -176,7 +171,7 @@ final class CallResponses: StreamSource {
     let sink: Sink<Response>
     /// The last response until the end, if only that one is to be emitted.
     let last: Cell<Response?>?
-    /// The number of the call, if the network has an observer.
+    /// The number of the call, if the network has observers.
     let number: Int?
     /// Whether this object reports errors.
     let reports: Bool
@@ -185,9 +180,9 @@ final class CallResponses: StreamSource {
       var response = response
       // The response may be shared with a call of another backend.
       if response.reading !== network.reading { response.context[ResponseContext.self] = network.reading }
-      if let number, let observer = network.observer {
+      if let number, let observers = network.observers {
         let sent = response.adopt(number)
-        observer.note(.received(response, from: sent), of: response.request)
+        observers.note(.received, of: response.request) { ($0.response, $0.source) = (response.unowned, sent) }
       }
       guard let last else { return sink.deliver(response) }
       // If only the last response is used, none is provisional.
@@ -213,45 +208,5 @@ final class CallResponses: StreamSource {
       sink.subscription.deliverIfActive(response, to: sink.next)
       sink.subscription.complete()
     }
-  }
-}
-
-/// The form in which a call receives its response.
-@usableFromInline
-package enum ResponseReception: ContextKey, Sendable {
-  /// With the whole body.
-  case whole
-  /// As soon as the head has arrived. If the body `mayBeSilent`, the limit of the time without data is `silence` instead of that
-  /// of the backend.
-  case streamed(mayBeSilent: Bool, silence: Duration? = nil)
-  case webSocket(WebSocketOptions)
-
-  @usableFromInline package static var defaultValue: ResponseReception { .whole }
-
-  fileprivate func prepare(_ request: inout Request) {
-    switch self {
-    case .whole:
-      // The request of a streamed response may be sent again.
-      if request.isStreamed { request.context[ResponseReception.self] = .whole }
-    case .streamed(let mayBeSilent, let silence):
-      request.context[ResponseReception.self] = self
-      if mayBeSilent {
-        request.timeouts.idle = silence
-        request.context[MayBeSilent.self] = true
-        // Without an idle limit, a server that never responds would not be noticed.
-        request.timeouts.call = request.timeouts.call ?? request.timeouts.total
-      }
-      // A stream may last forever; only the idle limit or its reader ends it.
-      request.timeouts.total = nil
-    case .webSocket:
-      request.context[ResponseReception.self] = self
-    }
-  }
-}
-
-extension Request {
-  /// Whether the body of the response is read while it arrives, so that interceptors can't store it.
-  var isStreamed: Bool {
-    if case .whole = context[ResponseReception.self] { false } else { true }
   }
 }

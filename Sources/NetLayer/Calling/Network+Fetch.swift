@@ -99,10 +99,7 @@ extension Network {
     of response: Response, _ read: (Response) throws -> Result
   ) throws(NetworkError) -> Result {
     do {
-      guard let observer else { return try read(try response.validated()) }
-      let start = observer.clock.uptime
-      defer { observer.note(.decoded(observer.clock.uptime - start), of: response.request) }
-      return try read(try response.validated())
+      return try reading.timed(response.request) { try read(try response.validated()) }
     } catch {
       response.cached?.refuse(error)
       throw reading.report(error, from: response)

@@ -76,7 +76,7 @@ final class Transmission: Disposable {
     // always follows, and counts out.
     network.activity.begin()
     state.withLock { $0.isCounted = true }
-    network.observer?.note(.sent, of: request)
+    network.observers?.note(.sent, of: request)
     switch request.context[ResponseReception.self] {
     case .whole: send()
     case .streamed: stream()
@@ -98,9 +98,7 @@ final class Transmission: Disposable {
   private func send() {
     // Captures only this object, so that the closure is not allocated.
     let completion: @Sendable (Result<Response, NetworkError>) -> Void = { [self] result in
-      countOut()
-      network.observer?.note(.finished(result), of: request)
-      if let measured = request.context[MetricsHandler.self] { result.metrics.map(measured) }
+      finish(result)
       switch result {
       case .success(let response): add(.response(response))
       case .failure(let error): add(.failure(error))
@@ -122,20 +120,17 @@ final class Transmission: Disposable {
       request, progress: nil,
       receiver: StreamReceiver(
         head: { [self] response in
-          network.observer?.note(.head(response), of: request)
+          noteHead(response)
           var response = response
           response.context[BodyReader.self] = BodyReader(buffer)
           add(.response(response), handsOver: true)
-        }, chunk: noting(buffer.push) { .chunk($0) },
+        }, chunk: noting(.chunk, buffer.push) { $0.data = $1 },
         completion: { [self] result in
-          countOut()
-          network.observer?.note(.finished(result), of: request)
-          let metrics = result.metrics
-          if let metrics { request.context[MetricsHandler.self]?(metrics) }
+          finish(result)
           switch result {
-          case .success(let response): buffer.finish(nil, metrics, trailers: response.trailers)
+          case .success(let response): buffer.finish(nil, response.metrics, trailers: response.trailers)
           case .failure(let error):
-            buffer.finish(error, metrics)
+            buffer.finish(error, error.metrics)
             add(.failure(error))
           }
         }))
@@ -153,8 +148,8 @@ final class Transmission: Disposable {
             reason: "\(name) does not open WebSockets; on Linux, CurlTransport does, with libcurl 7.68 or later",
             request: request)))
     }
-    let noted = network.observer.map { observer in
-      { @Sendable [request] message in observer.note(.message(message, isSent: true), of: request) }
+    let noted = network.observers.map { observers in
+      { @Sendable [request] message in observers.note(.messageSent, of: request) { $0.message = message } }
     }
     let link = WebSocketLink(network.backend.mapping, onSend: noted)
     hold(Disposables.create { link.cancel() })
@@ -164,17 +159,22 @@ final class Transmission: Disposable {
       receiver: WebSocketReceiver(
         response: { [self] response in
           countOut()
-          network.observer?.note(.head(response), of: request)
+          noteHead(response)
           link.messages.whenAttached { [self] in
             var response = response
             let isOpen = response.status == 101
             if isOpen { response.context[WebSocketLink.Owner.self] = WebSocketLink.Owner(link) }
             add(.response(response), handsOver: isOpen)
           }
-        }, message: noting(link.messages.push) { .message($0, isSent: false) },
+        }, message: noting(.messageReceived, link.messages.push) { $0.message = $1 },
         closed: { [self] result in
           countOut()
-          network.observer?.note(.closed(result), of: request)
+          network.observers?.note(.closed, of: request) { event in
+            switch result {
+            case .success(let close): event.close = close
+            case .failure(let error): event.error = error
+            }
+          }
           link.messages.whenAttached { [self] in
             link.messages.end(with: result)
             if case .failure(let error) = result { add(.failure(error)) }
@@ -183,13 +183,24 @@ final class Transmission: Disposable {
     link.messages.attach(control)
   }
 
-  /// Returns `push`, which notes each element if the network has an observer.
+  /// Counts the request out, and notes its result.
+  private func finish(_ result: Result<Response, NetworkError>) {
+    countOut()
+    network.observers?.note(.finished, of: request) { $0.add(result) }
+  }
+
+  private func noteHead(_ response: Response) {
+    network.observers?.note(.head, of: request) { $0.response = response }
+  }
+
+  /// Returns `push`, which notes each element if the network has observers.
   private func noting<Element>(
-    _ push: @escaping @Sendable (Element) -> BodyFlow, as event: @escaping @Sendable (Element) -> CallEvent
+    _ kind: CallEvent.Kind, _ push: @escaping @Sendable (Element) -> BodyFlow,
+    _ fill: @escaping @Sendable (inout CallEvent, Element) -> Void
   ) -> @Sendable (Element) -> BodyFlow {
-    guard let observer = network.observer else { return push }
+    guard let observers = network.observers else { return push }
     return { [request] element in
-      observer.note(event(element), of: request)
+      observers.note(kind, of: request) { fill(&$0, element) }
       return push(element)
     }
   }

@@ -27,14 +27,14 @@ package final class ResponseContext: Sendable, ContextKey {
     let redaction: Redaction
     let onError: (@Sendable (NetworkError) -> Void)?
     let mapError: (@Sendable (NetworkError) -> NetworkError)?
-    let observer: (any CallObserver)?
+    let observers: CallObservers?
 
     init(_ backend: Backend) {
       (envelope, decoder, encoder) = (EnvelopeRules(backend.envelope), backend.coding.decoder, backend.coding.encoder)
       messages = backend.messages
       (delivery, redaction) = (backend.delivery, backend.redaction)
       (onError, mapError) = (backend.onError, backend.mapError)
-      observer = backend.interceptors.lazy.compactMap { $0 as? any CallObserver }.first
+      observers = CallObservers(backend)
     }
   }
 
@@ -56,8 +56,8 @@ package final class ResponseContext: Sendable, ContextKey {
   /// The envelope that has accepted the JSON or will check it.
   package var envelope: EnvelopeRules { chosenEnvelope ?? home.envelope }
   var decoder: any ModelDecoder { chosenDecoder ?? home.decoder }
-  /// The observer of the network's calls; `nil` for none.
-  var observer: (any CallObserver)? { home.observer }
+  /// The observers of the network's calls; `nil` for none.
+  var observers: CallObservers? { home.observers }
   /// The encoder of JSON messages.
   var encoder: JSONParameterEncoder { home.encoder }
   /// The scheduler of the last operator of a pipeline; `nil` for direct delivery.
@@ -107,8 +107,16 @@ package final class ResponseContext: Sendable, ContextKey {
     known = (home.mapError?(known) ?? known).carrying(self)
     known.context[IsReported.self] = true
     home.onError?(known)
-    if let observer = home.observer, let request = known.request { observer.note(.failed(known), of: request) }
+    if let observers, let request = known.request { observers.note(.failed, of: request) { $0.error = known } }
     return known
+  }
+
+  /// Returns the result of `read`, and notes how long it took, as an event of `request`.
+  func timed<Result>(_ request: @autoclosure () -> Request?, _ read: () throws -> Result) rethrows -> Result {
+    guard let observers, let request = request() else { return try read() }
+    let start = observers.clock.uptime
+    defer { observers.note(.decoded, of: request) { $0.duration = $0.time - start } }
+    return try read()
   }
 }
 
@@ -162,6 +170,14 @@ extension Response: Contextual {
   @usableFromInline package var reading: ResponseContext {
     context[ResponseContext.self] ?? request.context[ResponseContext.self] ?? Network.default.reading
   }
+
+  /// Returns an error of the body with the request and response of the head.
+  func explaining(_ error: NetworkError) -> NetworkError {
+    var error = context[ResponseContext.self]?.translated(error) ?? error
+    error.request = error.request ?? request
+    error.response = error.response ?? self
+    return error
+  }
 }
 
 extension JSON: Contextual {
@@ -175,7 +191,7 @@ extension Contextual {
   @inlinable
   func reporting<Result>(_ transform: (Self) throws -> Result) throws -> Result? {
     do {
-      return CallObservation.isUsed.load(ordering: .relaxed) ? try timed(transform) : try transform(self)
+      return CallObservers.isUsed.load(ordering: .relaxed) ? try timed(transform) : try transform(self)
     } catch {
       if let error = reported(error) { throw error }
       return nil
@@ -185,12 +201,7 @@ extension Contextual {
   /// Returns the result of `transform`, and notes how long it took.
   @usableFromInline
   func timed<Result>(_ transform: (Self) throws -> Result) throws -> Result {
-    guard let observer = reading.observer,
-      let request = (self as? Response)?.request ?? reading.response?.request
-    else { return try transform(self) }
-    let start = observer.clock.uptime
-    defer { observer.note(.decoded(observer.clock.uptime - start), of: request) }
-    return try transform(self)
+    try reading.timed((self as? Response)?.request ?? reading.response?.request) { try transform(self) }
   }
 
   @usableFromInline

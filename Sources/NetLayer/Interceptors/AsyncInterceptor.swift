@@ -22,12 +22,15 @@ public struct AsyncInterceptor: Interceptor {
     self.respond = respond
   }
 
+  /// Records whether the request belongs to a refresh of a token.
+  public func prepare(_ request: inout Request) { request.markRefresh() }
+
   /// Calls the function in a new task.
   public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     // The new task does not inherit the mark that it belongs to a refresh.
     let isRefreshing = request.context[IsPartOfRefresh.self]
     return Single.from { [respond] in
-      try await AuthenticationInterceptor.$isRefreshing.withValue(isRefreshing) {
+      try await IsPartOfRefresh.$isRefreshing.withValue(isRefreshing) {
         try await respond(request) { try await next($0).lastAsSingle().value }
       }
     }

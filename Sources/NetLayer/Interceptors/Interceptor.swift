@@ -25,7 +25,8 @@ import Streams
 /// 7. ``AuthenticationInterceptor``: adds the newest token to each attempt.
 /// 8. ``LimitInterceptor``: limits the requests that reach the transport.
 ///
-/// A logger at the end observes every attempt. A recorder of the module NetLayerRecording observes the whole path of a call at any position.
+/// A logger at the end observes every attempt. A ``CallObserver``, such as a recorder of the module NetLayerRecording, observes the
+/// whole path of a call at any position.
 public protocol Interceptor: Sendable {
   /// Returns the responses to `request`, usually the ones that `next` emits.
   ///
@@ -52,4 +53,15 @@ extension Interceptor {
   public func account(of request: Request) -> String? { nil }
   /// Records nothing.
   public func prepare(_ request: inout Request) {}
+}
+
+extension Interceptor where Self: AccountSource {
+  /// Returns the user of a request that the source covers. As long as the user is unknown, it returns a text that no other
+  /// request has.
+  public func account(of request: Request) -> String? { covers(request) ? accountState.account : nil }
+}
+
+extension ArraySlice<any Interceptor> {
+  /// Returns the account with which the interceptors will authenticate `request`, or `nil` for none.
+  func account(of request: Request) -> String? { Request.Credentials.joined(compactMap { $0.account(of: request) }) }
 }

@@ -9,12 +9,14 @@ struct SigningInterceptor: Interceptor {
     request.context[Signing.self].map { $0.signer.account ?? account }
   }
 
+  func prepare(_ request: inout Request) { request.markRefresh() }
+
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     guard let signing = request.context[Signing.self] else { return next(request) }
     let isPartOfRefresh = request.context[IsPartOfRefresh.self]
     return Single.starting { [account] in
       let account = signing.signer.account ?? account
-      var signed = try await AuthenticationInterceptor.$isRefreshing.withValue(isPartOfRefresh) {
+      var signed = try await IsPartOfRefresh.$isRefreshing.withValue(isPartOfRefresh) {
         try await signing.sign(request)
       }
       let fields = signed.context[Signed.self]?.signature.headers ?? [:]

@@ -127,11 +127,10 @@ extension Network {
         return Observable(push: { subscription, next in
           let scope = Scope(subscription)
           streamed.body.run(scope) { chunk in
-            try session.read(chunk, streamed.response) {
-              var event = $0
+            try session.read(chunk, streamed.response) { received in
+              self.observers?.note(.event, of: streamed.response.request) { $0.serverEvent = received }
+              var event = received
               event.response = streamed.response
-              self.observer?.note(
-                .event(id: event.id, name: event.event, data: event.data), of: streamed.response.request)
               subscription.deliverIfActive(event, to: next)
             }
           }

@@ -201,19 +201,3 @@ private final class LineModels<Model: Decodable & Sendable>: Sendable {
     }
   }
 }
-
-extension Response {
-  /// Decodes a model from a part of the body.
-  func model<Model: NonisolatedDecodable>(_ type: Model.Type, ofPart bytes: Data) throws -> Model {
-    var part = self
-    part.body = bytes
-    return try part.model(type, at: nil, failsOnEmptyData: true)
-  }
-
-  /// Returns the error of a part of the body, with its number.
-  func failure(_ error: any Error, inPart index: Int, named name: String) -> NetworkError {
-    var known = (error as? NetworkError) ?? parseFailure("\(name) \(index): \(error)", underlying: error)
-    known.index = index
-    return known
-  }
-}

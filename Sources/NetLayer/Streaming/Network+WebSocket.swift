@@ -72,16 +72,3 @@ extension CallContent {
     return call
   }
 }
-
-extension URL {
-  /// The same URL with `http` instead of `ws`, and `https` instead of `wss`.
-  var overHTTP: URL { Self.overHTTP(absoluteString).flatMap { URL(string: $0) } ?? self }
-
-  /// Returns the URL with `http` or `https`, or `nil` for any other scheme.
-  fileprivate static func overHTTP(_ url: String) -> String? {
-    let scheme = url.prefix(6).lowercased()
-    if scheme.hasPrefix("wss://") { return "https" + url.dropFirst(3) }
-    if scheme.hasPrefix("ws://") { return "http" + url.dropFirst(2) }
-    return nil
-  }
-}

@@ -76,16 +76,6 @@ public struct StreamedResponse: Sendable {
   }
 }
 
-extension Response {
-  /// Returns an error of the body with the request and response of the head.
-  func explaining(_ error: NetworkError) -> NetworkError {
-    var error = context[ResponseContext.self]?.translated(error) ?? error
-    error.request = error.request ?? request
-    error.response = error.response ?? self
-    return error
-  }
-}
-
 extension StreamedResponse {
   /// Creates a response whose body consists of `chunks`, to test code that reads streamed responses.
   ///

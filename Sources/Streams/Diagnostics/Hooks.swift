@@ -1,8 +1,5 @@
 import PortableFoundation
 
-// Updated by the `init` and `deinit` of every subscription.
-let liveSubscriptions = SpreadCounter()
-
 /// Process-wide hooks for unhandled errors and for leak tests.
 public enum Hooks {
   /// A closure that receives an unhandled error, with the file and line of the `subscribe` call that lacks `onError`.

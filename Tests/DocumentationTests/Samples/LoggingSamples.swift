@@ -39,6 +39,27 @@ final class LoggingSamples: XCTestCase {
     XCTAssertEqual(received?.isSampled, true)
   }
 
+  struct Waits: CallObserver {
+    func observe(_ event: CallEvent) {
+      switch event.kind {
+      case .pause: print("call \(event.call) waits for attempt \(event.request.attempt)")
+      case .received where event.response?.origin.kind == .cache: print("call \(event.call) is a cache hit")
+      case .failed: print("call \(event.call) failed: \(event.error?.kind.rawValue ?? "")")
+      default: break
+      }
+    }
+  }
+
+  func test_observing() async throws {
+    let statuses = Locked([503, 200])
+    let server = try TestServer { _ in .json("7", status: statuses.withLock { $0.removeFirst() }) }
+    let retry = RetryInterceptor(policy: RetryPolicy(initialDelay: .milliseconds(1)))
+    try await Network(Backend(baseURL: server.url, interceptors: [retry, Waits()])).fetch(.get("/"))
+    let lines = Printed.take()
+    XCTAssertEqual(lines.count, 1)
+    XCTAssert(lines.first?.hasSuffix(" waits for attempt 2") == true, "\(lines)")
+  }
+
   func test_measuring() async throws {
     let durations = Durations()
     let monitor = EventMonitor { event in

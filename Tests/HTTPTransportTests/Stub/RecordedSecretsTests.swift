@@ -97,13 +97,13 @@ final class RecordedSecretsTests: XCTestCase {
   func test_noSecretIsInARecorder() throws {
     let secret = "s3cr3t7f"
     let recorder = Recorder()
-    for (request, result) in try exchanges(secret) {
-      var request = request
-      recorder.prepare(&request)
-      recorder.note(.started(endpoint: nil), of: request)
-      recorder.note(.sent, of: request)
-      recorder.note(.finished(result), of: request)
-      if case .failure(let error) = result { recorder.note(.failed(error), of: request) }
+    for (call, (request, result)) in try exchanges(secret).enumerated() {
+      for kind in [CallEvent.Kind.started, .sent, .finished, .failed] {
+        var event = CallEvent(kind, call: call + 1, at: .zero, request)
+        if kind == .finished { event.add(result) }
+        if kind == .failed, case .failure(let error) = result { event.error = error }
+        recorder.observe(event)
+      }
     }
     XCTAssertEqual(recorder.entries.count, 60)
     XCTAssertFalse(try contains(recorder.har(), secret))

@@ -99,16 +99,14 @@ final class AccountTests: XCTestCase {
     XCTAssertEqual(fixture.get().origins, [.network])
   }
 
-  func test_contextOfAnEarlierCall_isReset() throws {
+  func test_markOfAnEarlierRefresh_isRemoved() throws {
     let virtual = VirtualNetwork(Self.echo)
-    let network = virtual.network(CoalescingInterceptor())
+    let network = virtual.network(try authenticator("ann"))
     var request = Request(url: try XCTUnwrap(URL(string: host)))
-    request.context[ReportsProgress.self] = true
-    virtual.note("", network.response(request))
+    request.context[IsPartOfRefresh.self] = true
     virtual.note("", network.response(request))
     virtual.scheduler.start()
-    XCTAssertEqual(virtual.stub.requests.count, 1)
-    XCTAssertEqual(virtual.notes.all.count, 2)
+    XCTAssertEqual(virtual.stub.requests.map { $0.headers["Authorization"] }, ["Bearer ann"])
   }
 
   func test_wrappedCall_usesTheURLOfItsTarget() throws {

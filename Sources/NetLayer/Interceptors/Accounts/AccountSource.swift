@@ -61,12 +61,6 @@ extension AccountSource {
 /// A source that records the credentials of each request in `Request.credentials`.
 protocol RecordsCredentials: AccountSource {}
 
-extension Interceptor where Self: AccountSource {
-  /// Returns the user of a request that the source covers. As long as the user is unknown, it returns a text that no other
-  /// request has.
-  public func account(of request: Request) -> String? { covers(request) ? accountState.account : nil }
-}
-
 /// The user of an ``AccountSource`` at one moment.
 public struct AccountState: Sendable, Hashable {
   enum User: Sendable, Hashable {

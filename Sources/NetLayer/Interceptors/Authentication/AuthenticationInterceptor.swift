@@ -40,8 +40,6 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   private let apply: @Sendable (Token, inout Request) -> Void
   private let isRejected: @Sendable (Response) -> Bool
   private let tokens: TokenRefresh
-  /// Whether a refresh is starting on this thread.
-  @TaskLocal static var isRefreshing = false
 
   /// Creates an interceptor that uses the token in the store.
   ///
@@ -80,9 +78,9 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
       // Only requests that start in this scope belong to the refresh.
       Single.create { observer in
         let ended: @Sendable (SingleEvent<Token>) -> Void = { event in
-          Self.$isRefreshing.withValue(false) { observer(event) }
+          IsPartOfRefresh.$isRefreshing.withValue(false) { observer(event) }
         }
-        return Self.$isRefreshing.withValue(true) {
+        return IsPartOfRefresh.$isRefreshing.withValue(true) {
           Single.deferred { try refresh(old) }.subscribe(ended)
         }
       }
@@ -109,7 +107,7 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
       for: origins, store: store, leeway: leeway, maxRefreshes: maxRefreshes, window: window, timeout: timeout,
       apply: apply, isRejected: isRejected
     ) { old in
-      Single.from { try await Self.$isRefreshing.withValue(true) { try await refresh(old) } }
+      Single.from { try await IsPartOfRefresh.$isRefreshing.withValue(true) { try await refresh(old) } }
     }
   }
 
@@ -149,8 +147,10 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   ///   another user, it is removed, so that the next run does not start as that user.
   public func setToken(_ token: Token?) async throws { try await tokens.replace(with: token) }
 
-  /// Begins to read the store, so that `account(of:)` knows the token if the store waits for nothing.
+  /// Records whether the request belongs to a refresh. Begins to read the store, so that `account(of:)` knows the token if the
+  /// store waits for nothing.
   public func prepare(_ request: inout Request) {
+    request.markRefresh()
     if !tokens.isLoaded, covers(request) { _ = tokens.load().subscribe(onError: { _ in }) }
   }
 
@@ -259,9 +259,4 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
     copy.credentials.append(Request.Credentials(account: token.owner, headers: added))
     return copy
   }
-}
-
-/// A marker of requests that a refresh sends, which therefore can't wait for it.
-enum IsPartOfRefresh: ContextKey {
-  static let defaultValue = false
 }

@@ -158,7 +158,7 @@ final class CacheTransaction: StreamSource {
     let entry = request.caching.expiry.map { entry.expiring(after: $0.inSeconds) } ?? entry
     cache.store(entry, for: key, headers: request.headers, since: start.changes)
     var response = response
-    response.cached = CachedResponse(cache, entry, key: key, headers: request.headers)
+    response.cached = cache.reference(to: entry, of: key, for: request.headers)
     return response
   }
 
@@ -168,8 +168,8 @@ final class CacheTransaction: StreamSource {
     let isStale = age >= found.entry.freshness.lifetime
     var context = Context()
     context[OriginKey.self] = .cache(age: Duration(clampingSeconds: age), isStale: isStale)
-    context[CachedResponse.self] = CachedResponse(
-      cache, found.entry, key: found.key, headers: request.headers, isProvisional: isProvisional)
+    context[CachedResponse.self] = cache.reference(
+      to: found.entry, of: found.key, for: request.headers, isProvisional: isProvisional)
     return found.entry.response(to: request, age: age, context: context)
   }
 }

@@ -174,6 +174,13 @@ extension ResponseCache {
     }
   }
 
+  /// Returns the reference to `entry`, the response of `key` to a request with the fields `headers`, for a response to carry.
+  func reference(
+    to entry: CacheEntry, of key: String, for headers: HTTPHeaders, isProvisional: Bool = false
+  ) -> CachedResponse {
+    CachedResponse(isProvisional: isProvisional) { [self] in distrust(entry, of: key, for: headers) }
+  }
+
   /// Marks `entry`, the response of `key` to a request with the fields `headers`, as stale because it could not be
   /// read. A newer entry is not affected.
   func distrust(_ entry: CacheEntry, of key: String, for headers: HTTPHeaders) {

@@ -47,7 +47,7 @@ public final class CoalescingInterceptor: Interceptor {
     // A body may be readable only once, a download writes its own file, and progress belongs to one caller. A refetch needs
     // the present state of the server.
     guard request.method == .get || request.method == .head, case .none = request.body, request.destination == nil,
-      !request.isStreamed, !request.context[ReportsProgress.self], !request.context[HasNotes.self],
+      !request.isStreamed, next.progress == nil, !request.context[HasNotes.self],
       request.caching.isComparable,
       !request.caching.isRefetch
     else { return next(request) }

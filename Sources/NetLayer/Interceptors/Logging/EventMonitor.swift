@@ -2,7 +2,7 @@ import PortableFoundation
 import Streams
 
 /// An interceptor that reports the events of requests, for metrics.
-public struct EventMonitor: Interceptor {
+public struct EventMonitor: CallObserver {
   /// An event of a request.
   public struct Event: Sendable {
     /// The kind of an event. A struct, so that a new kind does not break the `switch` statements of users.
@@ -79,13 +79,7 @@ public struct EventMonitor: Interceptor {
       let isOver = Locked(false)
       @Sendable func duration() -> Duration { clock.uptime - start }
       handler(.started(request))
-      var sent = request
-      let outer = request.context[MetricsHandler.self]
-      sent.context[MetricsHandler.self] = { metrics in
-        outer?(metrics)
-        handler(.measured(request, metrics))
-      }
-      return next(sent).do(
+      return next(request).do(
         onNext: { response in
           isOver.withLock { $0 = true }
           handler(.received(response, after: duration()))
@@ -97,9 +91,10 @@ public struct EventMonitor: Interceptor {
         onDispose: { if !isOver.withLock({ $0 }) { handler(.cancelled(request, after: duration())) } })
     }
   }
-}
 
-/// The receiver of the transport's metrics for each sent request, however it ended.
-enum MetricsHandler: ContextKey {
-  static let defaultValue: (@Sendable (TransferMetrics) -> Void)? = nil
+  /// Reports the metrics of each request that the transport has finished.
+  public func observe(_ event: CallEvent) {
+    guard event.kind == .finished, let metrics = event.response?.metrics ?? event.error?.metrics else { return }
+    handler(.measured(event.request, metrics))
+  }
 }

@@ -88,7 +88,7 @@ public struct RetryInterceptor: Interceptor {
         guard let again = error as? Again ?? again(request, after: .wrapping(error)) else { throw error }
         var request = request
         request.attempt = again.made + 1
-        next.network.observer?.note(.pause(again.pause), of: request)
+        next.network.observers?.note(.pause, of: request) { $0.duration = again.pause }
         // The interceptors behind are called after the pause, so that none sends a token or a date that it read before.
         return Observable.deferred { [request] in attempt(request, next) }
           .delaySubscription(again.pause, scheduler: clock)
@@ -122,15 +122,5 @@ public struct RetryInterceptor: Interceptor {
     let pause: Duration
     /// The number of attempts so far. An inner interceptor may have made several.
     let made: Int
-  }
-}
-
-extension Request {
-  /// Whether sending the request twice has the same effect as sending it once.
-  ///
-  /// This is the case for an idempotent method (RFC 9110 §9.2.2) or with an `Idempotency-Key`, which the server uses to
-  /// detect the second request.
-  public var isIdempotent: Bool {
-    method.isIdempotent || !headers.values(of: "Idempotency-Key").isEmpty
   }
 }

@@ -1,11 +1,8 @@
 import Streams
 
 extension Network {
-  /// The sources of a backend: its interceptors in order, then its signer and its transport.
-  static func accountSources(of backend: Backend) -> [any AccountSource] {
-    backend.interceptors.compactMap { $0 as? any AccountSource }
-      + [backend.signer as? any AccountSource, backend.transport as? any AccountSource].compactMap(\.self)
-  }
+  /// The interceptors with a cache; the outermost one is the network's.
+  package var caches: [CacheInterceptor] { backend.interceptors.compactMap { $0 as? CacheInterceptor } }
 
   /// Returns the present users of `request`, which is a request before interceptors change it.
   package func accounts(of request: Request) -> Accounts {

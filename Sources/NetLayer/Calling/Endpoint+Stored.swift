@@ -118,7 +118,7 @@ extension Network {
     let age = entry.age(at: now)
     var context = Context()
     context[OriginKey.self] = .cache(age: Duration(clampingSeconds: age), isStale: age >= entry.freshness.lifetime)
-    context[CachedResponse.self] = CachedResponse(cache, entry, key: match.key, headers: request.headers)
+    context[CachedResponse.self] = cache.reference(to: entry, of: match.key, for: request.headers)
     return (entry.response(to: request, age: age, context: context), entry.freshness, isFresh)
   }
 

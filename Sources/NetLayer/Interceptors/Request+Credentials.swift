@@ -37,13 +37,3 @@ extension Request {
 }
 
 private enum CredentialsKey: ContextKey { static let defaultValue: [Request.Credentials] = [] }
-
-extension ArraySlice<any Interceptor> {
-  /// Returns the account with which the interceptors will authenticate `request`, or `nil` for none.
-  func account(of request: Request) -> String? { Request.Credentials.joined(compactMap { $0.account(of: request) }) }
-}
-
-/// A marker of requests whose caller receives progress, so that they can't share another request.
-enum ReportsProgress: ContextKey {
-  static let defaultValue = false
-}

@@ -1,5 +1,8 @@
 import Synchronization
 
+// Updated by the `init` and `deinit` of every subscription.
+let liveSubscriptions = SpreadCounter()
+
 /// A counter that many threads change, as the sum of eight counters.
 ///
 /// Every change of a single counter would move it to the cache of another core. The address of the stack selects one

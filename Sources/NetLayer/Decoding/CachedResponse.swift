@@ -5,26 +5,20 @@ import Synchronization
 final class CachedResponse: Sendable, ContextKey {
   @usableFromInline static var defaultValue: CachedResponse? { nil }
 
-  private let cache: ResponseCache
-  private let entry: CacheEntry
-  private let key: String
-  private let headers: HTTPHeaders
+  /// Marks the entry in its cache.
+  private let distrust: @Sendable () -> Void
   /// Whether the server's response follows anyway, so that this response may be omitted.
   let isProvisional: Bool
   /// Set where this response is mapped, and read where the next response is mapped.
   private let wasRefused = Atomic<Bool>(false)
 
-  /// Refers to `entry` as the response of `key` to a request with the fields `headers`.
-  init(_ cache: ResponseCache, _ entry: CacheEntry, key: String, headers: HTTPHeaders, isProvisional: Bool = false) {
-    self.cache = cache
-    self.entry = entry
-    self.key = key
-    self.headers = headers
-    self.isProvisional = isProvisional
+  /// Creates a reference to the entry that `distrust` marks as unreadable.
+  init(isProvisional: Bool, distrust: @escaping @Sendable () -> Void) {
+    (self.isProvisional, self.distrust) = (isProvisional, distrust)
   }
 
   /// The same reference for a final response.
-  var asLast: CachedResponse { CachedResponse(cache, entry, key: key, headers: headers) }
+  var asLast: CachedResponse { CachedResponse(isProvisional: false, distrust: distrust) }
 
   /// Whether the response could not be read.
   var isRefused: Bool { wasRefused.load(ordering: .acquiring) }
@@ -37,7 +31,7 @@ final class CachedResponse: Sendable, ContextKey {
   /// Marks the entry as unreadable, so that the next call requests the server.
   func refuse() {
     wasRefused.store(true, ordering: .releasing)
-    cache.distrust(entry, of: key, for: headers)
+    distrust()
   }
 }
 
