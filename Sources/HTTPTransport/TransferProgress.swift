@@ -5,22 +5,22 @@ public struct TransferProgress: Sendable, Hashable {
   /// The number of bytes of the request's body sent so far.
   public var sent: Int64
   /// The number of bytes of the request's body; `nil` if unknown.
-  public var toSend: Int64?
+  public var sendTotal: Int64?
   /// The number of bytes of the response's body received so far, as sent on the wire, which may be compressed.
   public var received: Int64
   /// The number of bytes of the response's body; `nil` if the server does not announce it.
-  public var toReceive: Int64?
+  public var receiveTotal: Int64?
   /// The rate in received bytes per second, over the last few seconds; `nil` if it is not yet or never measured.
   public var bytesPerSecond: Double?
 
   /// Creates a progress value. By default, nothing has been transferred.
   public init(
-    sent: Int64 = 0, toSend: Int64? = nil, received: Int64 = 0, toReceive: Int64? = nil, bytesPerSecond: Double? = nil
+    sent: Int64 = 0, sendTotal: Int64? = nil, received: Int64 = 0, receiveTotal: Int64? = nil, bytesPerSecond: Double? = nil
   ) {
     self.sent = sent
-    self.toSend = toSend
+    self.sendTotal = sendTotal
     self.received = received
-    self.toReceive = toReceive
+    self.receiveTotal = receiveTotal
     self.bytesPerSecond = bytesPerSecond
   }
 
@@ -28,19 +28,19 @@ public struct TransferProgress: Sendable, Hashable {
   package init(of request: Request, _ response: Response) {
     let sent = request.body.byteCount
     let received = Int64(response.body.count)
-    self.init(sent: sent ?? 0, toSend: sent, received: received, toReceive: received)
+    self.init(sent: sent ?? 0, sendTotal: sent, received: received, receiveTotal: received)
   }
 
   /// The estimated remaining time at the current rate; `nil` if unknown.
   public var timeLeft: Duration? {
-    guard let toReceive, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
-    return Duration(clampingSeconds: max(0, Double(toReceive) - Double(received)) / bytesPerSecond)
+    guard let receiveTotal, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
+    return Duration(clampingSeconds: max(0, Double(receiveTotal) - Double(received)) / bytesPerSecond)
   }
 
   /// The received fraction, from 0 to 1; `nil` if the total is unknown.
-  public var fractionReceived: Double? { Self.fraction(received, of: toReceive) }
+  public var fractionReceived: Double? { Self.fraction(received, of: receiveTotal) }
   /// The sent fraction, from 0 to 1; `nil` if the total is unknown.
-  public var fractionSent: Double? { Self.fraction(sent, of: toSend) }
+  public var fractionSent: Double? { Self.fraction(sent, of: sendTotal) }
 
   /// Returns the progress, at least as far as `last`. Redirects and retries send the body again, and a displayed
   /// progress must not move backwards.
@@ -48,8 +48,8 @@ public struct TransferProgress: Sendable, Hashable {
     var next = self
     next.sent = Swift.max(sent, last.sent)
     next.received = Swift.max(received, last.received)
-    next.toSend = toSend.map { Swift.max($0, next.sent) }
-    next.toReceive = toReceive.map { Swift.max($0, next.received) }
+    next.sendTotal = sendTotal.map { Swift.max($0, next.sent) }
+    next.receiveTotal = receiveTotal.map { Swift.max($0, next.received) }
     return next
   }
 

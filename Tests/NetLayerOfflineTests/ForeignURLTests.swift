@@ -76,7 +76,7 @@ final class ForeignURLTests: UploadTestCase {
     let network = Network(backend)
     _ = record(network.pages(.get("/1"), of: Int.self))
     try write(10)
-    _ = record(network.upload(resuming: film, to: Call<Response>.post("/files"), by: .tus))
+    _ = record(network.transfer(film, to: Call<Response>.post("/files"), by: .tus))
     try removeNotes()
     let own = a.requests.filter { ["/1", "/2", "/files"].contains($0.path) }
     XCTAssertEqual(own.map(\.path), ["/1", "/2", "/files"])
@@ -172,7 +172,7 @@ final class ForeignURLTests: UploadTestCase {
       let login = signIn(to: [a]) { $1.headers["Authorization"] = "Bearer \($0.access)" }
       let network = Network(Backend(baseURL: a.url, interceptors: [login]))
       do throws(NetworkError) {
-        _ = try await network.fetch(uploading: film, to: Call<Response>.post("/files"), by: .tus)
+        _ = try await network.upload(film, to: Call<Response>.post("/files"), by: .tus)
         XCTAssertFalse(isRedirected)
       } catch {
         XCTAssertTrue(isRedirected, "\(error)")
@@ -189,7 +189,7 @@ final class ForeignURLTests: UploadTestCase {
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: stub, interceptors: [Careless()]))
     var call = Call<Response>.get("/own")
     call.content.context[ForeignURL.self] = URL(string: "http://evil.test/")
-    _ = record(network.response(call))
+    _ = record(network.responses(call))
     XCTAssertEqual(stub.requests.first?.url.absoluteString, "http://h/own?api_key=k")
     XCTAssertEqual(stub.requests.first?.headers["X-Api-Token"], "t")
   }

@@ -25,7 +25,7 @@ final class RecorderTests: XCTestCase {
       let recorder = recorder(virtual)
       let retry = RetryInterceptor(policy: RetryPolicy(jitter: { $0.upperBound }))
       let network = isFirst ? virtual.network(recorder, retry) : virtual.network(retry, recorder)
-      virtual.note("", network.response(Feed()))
+      virtual.note("", network.responses(Feed()))
       virtual.scheduler.start()
       let entry = try XCTUnwrap(recorder.entries.first)
       XCTAssertEqual(recorder.entries.count, 1)
@@ -68,7 +68,7 @@ final class RecorderTests: XCTestCase {
     let recorder = recorder(virtual)
     let network = virtual.network(CacheInterceptor(ResponseCache(directory: nil)), recorder)
     for _ in 1...2 {
-      virtual.note("", network.response(.get("/a")))
+      virtual.note("", network.responses(.get("/a")))
       virtual.scheduler.start()
     }
     XCTAssertEqual(recorder.entries.map(\.cache), [nil, "hit"])
@@ -113,11 +113,11 @@ final class RecorderTests: XCTestCase {
     let virtual = VirtualNetwork(.sequence([.json("", status: 503), .never]))
     let recorder = recorder(virtual)
     let network = virtual.network(RetryInterceptor(policy: RetryPolicy(jitter: { $0.upperBound })), recorder)
-    let paused = virtual.note("", network.response(.get("/a")))
+    let paused = virtual.note("", network.responses(.get("/a")))
     virtual.scheduler.advanceTo(100)
     paused.dispose()
     XCTAssertEqual(recorder.entries.map(\.state), [.cancelled])
-    let waiting = virtual.note("", network.response(.get("/b")))
+    let waiting = virtual.note("", network.responses(.get("/b")))
     virtual.scheduler.advanceTo(200)
     XCTAssertEqual(recorder.entries.last?.state, .open)
     waiting.dispose()
@@ -168,7 +168,7 @@ final class RecorderTests: XCTestCase {
     let events = network.events(.get("/events"), reconnect: RetryPolicy(attempts: 0)).subscribe(onError: { _ in })
     virtual.scheduler.advanceTo(100)
     events.dispose()
-    let session = network.webSocket(.get("/socket"), reconnect: nil) { $0.send("topic") }
+    let session = network.webSocket(.get("/socket"), reconnect: nil) { $0.sending("topic") }
     let messages = session.messages.subscribe()
     virtual.scheduler.advanceTo(200)
     messages.dispose()
@@ -184,15 +184,15 @@ final class RecorderTests: XCTestCase {
     let virtual = VirtualNetwork { $0.url.path == "/open" ? .never : .json(String(repeating: "7", count: 900)) }
     let few = recorder(virtual, maxCalls: 3)
     let network = virtual.network(few)
-    let open = virtual.note("", network.response(.get("/open")))
-    for _ in 1...5 { virtual.note("", network.response(.get("/a"))) }
+    let open = virtual.note("", network.responses(.get("/open")))
+    for _ in 1...5 { virtual.note("", network.responses(.get("/a"))) }
     virtual.scheduler.advanceTo(100)
     XCTAssertEqual(few.entries.map(\.number), [1, 5, 6])
     XCTAssertEqual(few.dropped, 3)
     open.dispose()
     let small = recorder(virtual, maxSize: 8_000)
     let other = virtual.network(small)
-    for _ in 1...20 { virtual.note("", other.response(.get("/a"))) }
+    for _ in 1...20 { virtual.note("", other.responses(.get("/a"))) }
     virtual.scheduler.advanceTo(200)
     XCTAssertEqual(small.entries.map(\.number), [17, 18, 19, 20])
     XCTAssertLessThanOrEqual(small.entries.reduce(0) { $0 + $1.size }, 8_000)
@@ -219,7 +219,7 @@ final class RecorderTests: XCTestCase {
       let call = Call(
         .post, "/\(path)?token=s3cr3t", task: .data(Data("password=s3cr3t".utf8), contentType: "text/plain"),
         headers: ["Authorization": "Bearer s3cr3t"])
-      virtual.note("", network.response(call))
+      virtual.note("", network.responses(call))
     }
     virtual.scheduler.start()
     let file = FileManager.default.temporaryDirectory.appending(path: "calls-\(UUID().uuidString).har")
@@ -261,7 +261,7 @@ final class RecorderTests: XCTestCase {
       return .response(headers: ["Content-Type": type], body: body)
     }
     let recorder = recorder(virtual)
-    for index in bodies.indices { virtual.note("", virtual.network(recorder).response(.get("/\(index)"))) }
+    for index in bodies.indices { virtual.note("", virtual.network(recorder).responses(.get("/\(index)"))) }
     virtual.scheduler.start()
     XCTAssertEqual(recorder.entries.count, bodies.count)
     for (entry, (type, body, isKept)) in zip(recorder.entries, bodies) {
@@ -282,7 +282,7 @@ final class RecorderTests: XCTestCase {
       .data(Data(repeating: 0xFF, count: 1_001), contentType: "image/png"),
       .form(["a": String(repeating: "x", count: 2_000)]),
     ]
-    for task in tasks { virtual.note("", virtual.network(recorder).response(Call(.post, "/a", task: task))) }
+    for task in tasks { virtual.note("", virtual.network(recorder).responses(Call(.post, "/a", task: task))) }
     virtual.scheduler.start()
     XCTAssertEqual(recorder.entries.map { $0.attempts.first?.requestBody?.count }, [1_000, nil, nil, nil])
     XCTAssertEqual(
@@ -339,7 +339,7 @@ final class RecorderTests: XCTestCase {
     let network = virtual.network(recorder)
     let queue = try XCTUnwrap(Mirror(reflecting: recorder).descendant("queue") as? DispatchQueue)
     queue.sync {
-      for _ in 0..<3_000 { virtual.note("", network.response(.get("/a"))) }
+      for _ in 0..<3_000 { virtual.note("", network.responses(.get("/a"))) }
       virtual.scheduler.start()
     }
     XCTAssertEqual(recorder.entries.count + recorder.dropped, 3_000)
@@ -352,7 +352,7 @@ final class RecorderTests: XCTestCase {
     let (recorder, open) = (recorder(virtual), Recorder(redaction: .none, clock: virtual.scheduler))
     for each in [recorder, open] {
       let network = virtual.network(each).with { $0.redaction = .standard.hiding("shopper") }
-      virtual.note("", network.response(.get("/a")))
+      virtual.note("", network.responses(.get("/a")))
     }
     virtual.scheduler.start()
     XCTAssertEqual(recorder.entries.first?.attempts.first?.responseBody, Data(#"{"shopper":"***"}"#.utf8))
@@ -362,7 +362,7 @@ final class RecorderTests: XCTestCase {
   func test_anArchive_isReplayed() throws {
     let virtual = VirtualNetwork(.sequence([.json("", status: 503), .json(#"{"a":7}"#)]))
     let recorder = recorder(virtual)
-    virtual.note("live ", virtual.network(RetryInterceptor(), recorder).response(.get("/a")))
+    virtual.note("live ", virtual.network(RetryInterceptor(), recorder).responses(.get("/a")))
     virtual.scheduler.start()
     let file = FileManager.default.temporaryDirectory.appending(path: "calls-\(UUID().uuidString).har")
     addTeardownBlock { try? FileManager.default.removeItem(at: file) }
@@ -371,7 +371,7 @@ final class RecorderTests: XCTestCase {
     XCTAssertEqual(entries.map(\.facts.attempt), [1, 2])
     XCTAssertEqual(entries.map(\.facts.call), [1, 1])
     let network = Network(Backend(baseURL: URL(string: "http://h/"), transport: try StubTransport(har: file)))
-    let replayed = try (1...2).flatMap { _ in try network.response(.get("/a")).toBlocking().toArray() }
+    let replayed = try (1...2).flatMap { _ in try network.responses(.get("/a")).toBlocking().toArray() }
     XCTAssertEqual(replayed.map(\.status), [503, 200])
     XCTAssertEqual(replayed.last?.body, Data(#"{"a":7}"#.utf8))
   }
@@ -380,7 +380,7 @@ final class RecorderTests: XCTestCase {
     let virtual = VirtualNetwork(.json("7", after: .seconds(1)))
     let recorder = recorder(virtual)
     let network = virtual.network(recorder)
-    virtual.note("", network.response(.get("/a")))
+    virtual.note("", network.responses(.get("/a")))
     let seen = Locked([[String]]())
     let subscription = recorder.updates.subscribe(onNext: { batch in
       let texts = batch.map { "\($0.number) \($0.state)" }

@@ -67,7 +67,7 @@ final class CallObserverTests: XCTestCase {
   func test_aRetry_pausesBetweenItsAttempts() {
     let virtual = VirtualNetwork(.sequence([.json("", status: 503), .failure(.timeout), .json("7")]))
     let trail = Trail()
-    virtual.note("", virtual.network(retry, trail).response(.get("/a")))
+    virtual.note("", virtual.network(retry, trail).responses(.get("/a")))
     virtual.scheduler.start()
     XCTAssertEqual(
       trail.kinds, [.started, .sent, .finished, .pause, .sent, .finished, .pause, .sent, .finished, .received])
@@ -82,7 +82,7 @@ final class CallObserverTests: XCTestCase {
     let trail = Trail()
     let network = virtual.network(trail, CacheInterceptor(ResponseCache(directory: nil)))
     for _ in 1...2 {
-      virtual.note("", network.response(.get("/a")))
+      virtual.note("", network.responses(.get("/a")))
       virtual.scheduler.start()
     }
     XCTAssertEqual(trail.calls, [[.started, .sent, .finished, .received], [.started, .received]])
@@ -122,7 +122,7 @@ final class CallObserverTests: XCTestCase {
     let trail = Trail()
     let network = virtual.network(retry, trail)
     for _ in 1...2 {
-      let call = virtual.note("", network.response(.get("/a")))
+      let call = virtual.note("", network.responses(.get("/a")))
       virtual.scheduler.advanceTo(virtual.scheduler.clock + 100)
       call.dispose()
       virtual.scheduler.start()
@@ -138,9 +138,9 @@ final class CallObserverTests: XCTestCase {
     let virtual = VirtualNetwork(.json("7"))
     let trail = Trail()
     let network = virtual.network(trail)
-    virtual.note("", network.response(.get("/a")))
+    virtual.note("", network.responses(.get("/a")))
     virtual.scheduler.start()
-    virtual.note("", network.response(try XCTUnwrap(trail.events.last).request))
+    virtual.note("", network.responses(try XCTUnwrap(trail.events.last).request))
     virtual.scheduler.start()
     XCTAssertEqual(trail.calls, Array(repeating: [.started, .sent, .finished, .received], count: 2))
   }
@@ -148,7 +148,7 @@ final class CallObserverTests: XCTestCase {
   func test_aCallThatCannotBeBuilt_hasNoEvents() {
     let virtual = VirtualNetwork(.json("7"))
     let trail = Trail()
-    virtual.note("", virtual.network(trail).response(.get("htp://x")))
+    virtual.note("", virtual.network(trail).responses(.get("htp://x")))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["invalidRequest @0"])
     XCTAssertEqual(trail.kinds, [])
@@ -157,7 +157,7 @@ final class CallObserverTests: XCTestCase {
   func test_allObservers_receiveAllEvents_atAnyPosition() {
     let virtual = VirtualNetwork(.sequence([.json("", status: 503), .json("7")]))
     let (first, last) = (Trail(), Trail())
-    virtual.note("", virtual.network(first, retry, last).response(.get("/a")))
+    virtual.note("", virtual.network(first, retry, last).responses(.get("/a")))
     virtual.scheduler.start()
     XCTAssertEqual(first.kinds, [.started, .sent, .finished, .pause, .sent, .finished, .received])
     XCTAssertEqual(first.kinds, last.kinds)
@@ -192,7 +192,7 @@ final class CallObserverTests: XCTestCase {
     let events = network.events(.get("/events"), reconnect: RetryPolicy(attempts: 0)).subscribe(onError: { _ in })
     virtual.scheduler.advanceTo(100)
     events.dispose()
-    let session = network.webSocket(.get("/socket"), reconnect: nil) { $0.send("topic") }
+    let session = network.webSocket(.get("/socket"), reconnect: nil) { $0.sending("topic") }
     let messages = session.messages.subscribe()
     virtual.scheduler.advanceTo(200)
     messages.dispose()
@@ -231,7 +231,7 @@ final class CallObserverTests: XCTestCase {
   func test_twoRecordersOfTwoNetworks_haveNoCallInCommon() {
     let virtual = VirtualNetwork(.json("7"))
     let (first, second) = (Trail(), Trail())
-    for trail in [first, second, first] { virtual.note("", virtual.network(trail).response(.get("/a"))) }
+    for trail in [first, second, first] { virtual.note("", virtual.network(trail).responses(.get("/a"))) }
     virtual.scheduler.start()
     XCTAssertTrue(Set(first.events.map(\.call)).isDisjoint(with: second.events.map(\.call)))
     XCTAssertEqual(first.calls.count, 2)

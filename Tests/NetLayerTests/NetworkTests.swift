@@ -19,7 +19,7 @@ final class NetworkTests: XCTestCase {
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: Deaf()))
     let counts = Notes()
     let watching = network.requestsInFlight.subscribe(onNext: { counts.add("\($0)") })
-    network.response(.get, "/x").subscribe(onError: { _ in }).dispose()
+    network.responses(.get, "/x").subscribe(onError: { _ in }).dispose()
     watching.dispose()
     XCTAssertEqual(counts.all, ["0", "1", "0"])
   }
@@ -194,9 +194,9 @@ final class NetworkTests: XCTestCase {
 
   func test_response_isReturnedWhateverItsStatus() throws {
     let network = try network(StubTransport { _ in .json("no", status: 404) })
-    let response = record(network.response(.get, "/a")).elements.first
+    let response = record(network.responses(.get, "/a")).elements.first
     XCTAssertEqual(response?.status, 404)
-    XCTAssertEqual(record(network.response(Ping())).elements.first?.body, Data("no".utf8))
+    XCTAssertEqual(record(network.responses(Ping())).elements.first?.body, Data("no".utf8))
     XCTAssertEqual(try failure(of: network.request(Ping())).kind, .status)
     XCTAssertEqual(try failure(of: network.request(Ping(), as: String.self)).kind, .status)
     XCTAssertEqual(try failure(of: network.data(.get, "/a")).kind, .status)

@@ -71,7 +71,7 @@ enum BenchCommand {
   private static func sample(_ target: Call<Response>, _ network: Network) -> Observable<BenchFigures.Sample> {
     .deferred {
       let start = ContinuousClock.now
-      return network.response(target).map { response in
+      return network.responses(target).map { response in
         let isSuccess = response.isSuccess
         return .init(
           milliseconds: (ContinuousClock.now - start) / .milliseconds(1), byteCount: response.body.count,

@@ -8,7 +8,7 @@ enum ProgressBar {
   static func text(_ progress: TransferProgress, columns: Int) -> String {
     let received = Quantity.bytes(Double(progress.received))
     let rate = progress.bytesPerSecond.map { "  \(Quantity.bytes($0))/s" } ?? ""
-    guard let total = progress.toReceive, let fraction = progress.fractionReceived else {
+    guard let total = progress.receiveTotal, let fraction = progress.fractionReceived else {
       return String("\(received)\(rate)".prefix(max(0, columns - 1)))
     }
     let left = progress.timeLeft.map { "  \(Quantity.time($0 / .seconds(1))) left" } ?? ""

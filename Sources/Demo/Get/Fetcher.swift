@@ -119,7 +119,7 @@ final class Fetcher: Sendable {
     // `begin` has counted the first page.
     if cursor != nil { tally.withLock { $0.running += 1 } }
     let (options, start, text) = (options, ContinuousClock.now, url.absoluteString)
-    return network.response(options.target(url)).asSingle().map { try Reading($0.validated(), options) }
+    return network.responses(options.target(url)).asSingle().map { try Reading($0.validated(), options) }
       .map { reading in
         let line = ResultLine(url: text, reading: reading, milliseconds: Self.milliseconds(since: start))
         return Page(items: [line], cursor: reading.cursor)

@@ -137,7 +137,7 @@ struct Stops: Sendable {
       let film = FileManager.default.temporaryDirectory.appending(path: "tour-\(UUID().uuidString).mp4")
       try Data(count: 300_000).write(to: film)
       defer { try? FileManager.default.removeItem(at: film) }
-      let response = try await forge.fetch(uploading: film, to: .post("/films"), by: .tus)
+      let response = try await forge.upload(film, to: .post("/films"), by: .tus)
       let ranges = try await forge.fetch(.get("/films/1"), as: [String].self)
       return
         "\(response.status) after a lost connection; the server received the bytes \(ranges.joined(separator: " and "))"

@@ -28,7 +28,7 @@
     private var success: Response?
     /// The number of the latest check of the limits, which replaces earlier ones.
     var watch = 0
-    private var toSend: Int64?
+    private var sendTotal: Int64?
     /// The uptime in nanoseconds at which the current task started, and the facts that the session states about it.
     var taskStartedAt: UInt64 = 0
     var sessionMetrics: SessionMetrics?
@@ -101,9 +101,9 @@
     }
 
     /// Records the progress of the request's body.
-    func noteSent(_ sent: Int64, of toSend: Int64) {
+    func noteSent(_ sent: Int64, of sendTotal: Int64) {
       self.sent = sent
-      self.toSend = toSend > 0 ? toSend : nil
+      self.sendTotal = sendTotal > 0 ? sendTotal : nil
       report()
     }
 
@@ -114,8 +114,8 @@
       let expected = response?.expectedContentLength ?? -1
       report(
         TransferProgress(
-          sent: sent, toSend: toSend ?? (last ? sent : nil), received: received,
-          toReceive: last ? received : expected > 0 ? expected : nil), at: Deadline.now(), last: last)
+          sent: sent, sendTotal: sendTotal ?? (last ? sent : nil), received: received,
+          receiveTotal: last ? received : expected > 0 ? expected : nil), at: Deadline.now(), last: last)
     }
 
     private var metrics: TransferMetrics {

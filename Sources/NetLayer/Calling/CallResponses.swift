@@ -30,12 +30,10 @@ extension Network {
         CallResponses(self, .call(call, accept: accept), .whole, progress, onlyLast: true, isAwaited: true)))
   }
 
-  /// Sends `request` unchanged through the interceptors and emits the response of any status.
+  /// Sends `request` unchanged through the interceptors and emits the last response, of any status.
   ///
   /// The backend adds nothing: no headers, common parameters or signature.
-  public func response(
-    _ request: Request, progress: ProgressHandler? = nil
-  ) -> Single<Response> {
+  public func responses(_ request: Request, progress: ProgressHandler? = nil) -> Single<Response> {
     Single(trusted: Observable(CallResponses(self, .request(request), .whole, progress, onlyLast: true)))
   }
 }

@@ -5,7 +5,7 @@ extension Network {
   /// Calls `endpoint` and emits its result: the type that the endpoint declares, else the response.
   ///
   /// A status outside 200 to 299 is an error, and so is an envelope whose code reports a failure. For a response of any
-  /// status, use `response(_:)`.
+  /// status, use `responses(_:)`.
   @inlinable
   public func request<E: Endpoint>(_ endpoint: E, progress: ProgressHandler? = nil) -> Single<E.Output> {
     response(to: CallContent(endpoint), accept: endpoint.accept, progress: progress)
@@ -18,11 +18,24 @@ extension Network {
     response(to: CallContent(endpoint), accept: endpoint.accept, progress: progress).read { try endpoint.read($0) }
   }
 
+  /// Calls `endpoint` and emits its progress, then its result.
+  ///
+  /// ```swift
+  /// app.transfer(.post("/photos", .multipart(form)))
+  /// ```
+  /// - Returns: The events. Progress arrives on the backend's `mapping` scheduler, the result where that of `request` does.
+  public func transfer<E: Endpoint>(_ endpoint: E) -> Observable<TransferEvent<E.Output>> {
+    .create { [self] observer in
+      request(endpoint, progress: { observer.onNext(.progress($0)) }).asObservable().map { .result($0) }
+        .subscribe(observer)
+    }
+  }
+
   /// Calls `endpoint` and emits the response of any status; several, if an interceptor emits them, such as a cache that
   /// responds before the network.
   ///
   /// Check them with `validated()`, `common()` or `map(_:at:)`.
-  public func response(_ endpoint: some Endpoint, progress: ProgressHandler? = nil) -> Observable<Response> {
+  public func responses(_ endpoint: some Endpoint, progress: ProgressHandler? = nil) -> Observable<Response> {
     responses(CallContent(endpoint), accept: endpoint.accept, progress: progress)
   }
 

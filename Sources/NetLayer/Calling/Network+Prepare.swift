@@ -24,6 +24,6 @@ extension Network {
     request.options = backend.options
     request.options.cookies = nil
     request.options.redirects = .none
-    return with { $0.interceptors = [] }.response(request).asCompletable()
+    return with { $0.interceptors = [] }.responses(request).asCompletable()
   }
 }

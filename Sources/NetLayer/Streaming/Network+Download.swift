@@ -22,8 +22,8 @@ extension Network {
   ///   - sha256: The expected digest of the file, 32 bytes. A different digest is an error of kind `file`, and the
   ///     bytes are removed.
   ///   - endpoint: A closure that returns the endpoint to call, at each subscription.
-  public func download(
-    to destination: URL, sha256: Data? = nil, _ endpoint: @escaping @Sendable () throws -> any Endpoint
+  public func transfer(
+    to destination: URL, sha256: Data? = nil, requesting endpoint: @escaping @Sendable () throws -> any Endpoint
   ) -> Observable<TransferEvent<URL>> {
     Observable<TransferEvent<URL>>.using { [clock = backend.clock] in
       ResumableDownload(try PartialFile(resuming: destination), sha256: sha256, clock: clock)
@@ -37,13 +37,32 @@ extension Network {
   /// Downloads the response of `endpoint` into a file, like the overload whose closure returns an endpoint.
   ///
   /// ```swift
-  /// network.download(.get("/file.zip"), to: file)
+  /// network.transfer(.get("/file.zip"), to: file)
   /// ```
-  public func download(
+  public func transfer(
     _ endpoint: some Endpoint, to destination: URL, sha256: Data? = nil
   ) -> Observable<TransferEvent<URL>> {
     let call = Call<Response>(CallContent(endpoint))
-    return download(to: destination, sha256: sha256) { call }
+    return transfer(to: destination, sha256: sha256) { call }
+  }
+
+  /// Downloads the response of `endpoint` into a file, resumes an earlier download, and returns the file. See
+  /// ``transfer(to:sha256:requesting:)``.
+  ///
+  /// ```swift
+  /// try await network.download(.get("/file.zip"), to: file) { print($0.fractionReceived ?? 0) }
+  /// ```
+  /// Cancelling the task pauses the download. `progress` is called on the backend's `mapping` scheduler.
+  ///
+  /// - Throws: The call's `NetworkError`; its kind is `cancelled` if the task is cancelled.
+  @discardableResult
+  public func download(
+    _ endpoint: some Endpoint, to destination: URL, sha256: Data? = nil, progress: ProgressHandler? = nil
+  ) async throws(NetworkError) -> URL {
+    try await awaited(
+      transfer(endpoint, to: destination, sha256: sha256)
+        .do(onNext: { event in event.progress.map { progress?($0) } })
+        .compactMap { $0.result }.asSingle())
   }
 
   private func attempt(

@@ -214,7 +214,7 @@ struct TransferRate {
   mutating func progress(_ count: Int64, of total: Int64?, _ now: Date) -> TransferProgress {
     marks.append((now, count))
     while marks.count > 2, now.timeIntervalSince(marks[1].time) > 5 { marks.removeFirst() }
-    var progress = TransferProgress(received: count, toReceive: total)
+    var progress = TransferProgress(received: count, receiveTotal: total)
     if let first = marks.first, case let span = now.timeIntervalSince(first.time), span > 0 {
       progress.bytesPerSecond = Double(count - first.count) / span
     }

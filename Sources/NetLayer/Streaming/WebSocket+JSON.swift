@@ -9,12 +9,12 @@ extension WebSocket {
     try await send(response.reading.text(of: value))
   }
 
-  /// Sends `value` as a JSON text at each subscription; see `send(_:)` for messages.
+  /// Sends `value` as a JSON text at each subscription; see `sending(_:)` for messages.
   ///
   /// It fails with an error of kind `encoding` if `value` can't be encoded.
-  public func send(json value: some Encodable & Sendable) -> Completable {
+  public func sending(json value: some Encodable & Sendable) -> Completable {
     let reading = response.reading
-    return .deferred { [self] in send(try reading.text(of: value)) }
+    return .deferred { [self] in sending(try reading.text(of: value)) }
   }
 
   /// The messages, each decoded from JSON by the backend's `decoder`. Apart from that, the same as `messages`.
@@ -30,18 +30,18 @@ extension WebSocket {
 }
 
 extension WebSocketSession {
-  /// Sends `value` as a JSON text, written by the backend's `encoder`; see `send(_:)` for messages.
+  /// Sends `value` as a JSON text at each subscription; see `sending(_:)` for messages.
   ///
   /// It fails with an error of kind `encoding` if `value` can't be encoded.
-  public func send(json value: some Encodable & Sendable) -> Completable {
-    .deferred { [self] in send(try reading.text(of: value)) }
+  public func sending(json value: some Encodable & Sendable) -> Completable {
+    .deferred { [self] in sending(try reading.text(of: value)) }
   }
 
   /// Sends `value` as a JSON text, written by the backend's `encoder`; see `send(_:)` for messages.
   ///
   /// - Throws: `NetworkError`, of kind `encoding` if `value` can't be encoded.
   public func send(json value: some Encodable & Sendable) async throws(NetworkError) {
-    try await sent(send(json: value))
+    try await sent(sending(json: value))
   }
 
   /// Decodes each of `messages` from JSON with the backend's `decoder`.

@@ -49,7 +49,7 @@ public final class WebSocket: Sendable {
   /// Sends `message` at each subscription and completes when less than 64 KB of messages wait to be written.
   ///
   /// Disposing does not withdraw a message that is being sent.
-  public func send(_ message: WebSocketMessage) -> Completable {
+  public func sending(_ message: WebSocketMessage) -> Completable {
     let (link, response) = (link, response)
     return Completable.create { observer in
       link.send(message) { error in
@@ -59,8 +59,8 @@ public final class WebSocket: Sendable {
     }
   }
 
-  /// Sends a text message at each subscription; see `send(_:)` for messages.
-  public func send(_ text: String) -> Completable { send(.text(text)) }
+  /// Sends a text message at each subscription; see `sending(_:)` for messages.
+  public func sending(_ text: String) -> Completable { sending(.text(text)) }
 
   /// Sends a close frame after all earlier messages. Messages that arrive later are dropped.
   ///

@@ -89,7 +89,7 @@ public final class WebSocketSession: Sendable {
   /// While no socket is open, the message waits for the next socket, after `onOpen`; disposing withdraws the message.
   /// It fails when the messages end or are disposed. A message that was being sent when the connection was lost fails
   /// with `connection` if it has not completed. It is never sent again, because the server may have received it.
-  public func send(_ message: WebSocketMessage) -> Completable {
+  public func sending(_ message: WebSocketMessage) -> Completable {
     state.steps.flatMap { step -> Observable<WebSocket> in
       switch step {
       case .waiting: .empty()
@@ -97,19 +97,19 @@ public final class WebSocketSession: Sendable {
       case .ended(let error): .error(error)
       }
     }
-    .take(1).flatMap { $0.send(message).asObservable() }.asCompletable()
+    .take(1).flatMap { $0.sending(message).asObservable() }.asCompletable()
   }
 
-  /// Sends a text message at each subscription; see `send(_:)` for messages.
-  public func send(_ text: String) -> Completable { send(.text(text)) }
+  /// Sends a text message at each subscription; see `sending(_:)` for messages.
+  public func sending(_ text: String) -> Completable { sending(.text(text)) }
 
-  /// Sends `message` and returns when less than 64 KB of messages wait to be written; see the stream of the same name.
+  /// Sends `message` and returns when less than 64 KB of messages wait to be written; see `sending(_:)`.
   ///
   /// - Throws: `NetworkError`; its kind is `cancelled` if the task is cancelled, which withdraws a waiting message.
-  public func send(_ message: WebSocketMessage) async throws(NetworkError) { try await sent(send(message)) }
+  public func send(_ message: WebSocketMessage) async throws(NetworkError) { try await sent(sending(message)) }
 
   /// Sends a text message; see `send(_:)` for messages.
-  public func send(_ text: String) async throws(NetworkError) { try await sent(send(.text(text))) }
+  public func send(_ text: String) async throws(NetworkError) { try await sent(sending(.text(text))) }
 
   /// Waits for a message to be sent.
   func sent(_ sending: Completable) async throws(NetworkError) {

@@ -5,7 +5,7 @@ extension Network {
   /// Uploads a file to an endpoint, and continues an earlier, interrupted upload. Emits the progress, then the result.
   ///
   /// ```swift
-  /// app.upload(resuming: film, to: .post("/films"), by: .tus)
+  /// app.transfer(film, to: .post("/films"), by: .tus)
   /// ```
   /// The server must support `method`. Disposing pauses the upload; a new subscription continues it, also in a later
   /// run of the program. The upload retries by itself, and `retry` counts the attempts since the last progress. After
@@ -41,7 +41,7 @@ extension Network {
   /// Errors, in addition to those of any call:
   /// - `busy`: another subscription or process uploads the file to the same endpoint.
   /// - `unknownOutcome`: the server no longer knows an upload whose last bytes were sent. It may have the file. The
-  ///   next subscription ends the same way, until ``cancelUpload(of:to:by:keepingStateIn:)``.
+  ///   next subscription ends the same way, until ``cancelUpload(of:to:by:storingIn:)``.
   /// - `file`: the file has changed since the subscription, or the note can't be written.
   /// - `connection`: no attempt made progress.
   /// - `tooLarge`: the server does not accept a file of this size.
@@ -57,16 +57,16 @@ extension Network {
   ///     different directories.
   /// - Returns: The events, one at a time, on the backend's `mapping` scheduler or on the thread that ends the upload.
   ///   Each subscription reads the start and the end of the file, up to 128 KB, on the subscribing thread.
-  public func upload<E: Endpoint>(
-    resuming file: URL, to endpoint: E, by method: UploadProtocol, retry: RetryPolicy = RetryPolicy(attempts: 8),
-    keepingStateIn directory: URL? = nil
+  public func transfer<E: Endpoint>(
+    _ file: URL, to endpoint: E, by method: UploadProtocol, retry: RetryPolicy = RetryPolicy(attempts: 8),
+    storingIn directory: URL? = nil
   ) -> Observable<TransferEvent<E.Output>> {
-    events(of: file, to: endpoint, by: method, retry: retry, keepingStateIn: directory)
+    events(of: file, to: endpoint, by: method, retry: retry, storingIn: directory)
   }
 
   /// The events. With a receipt, the note remains until the task that takes the result ends the receipt.
   func events<E: Endpoint>(
-    of file: URL, to endpoint: E, by method: UploadProtocol, retry: RetryPolicy, keepingStateIn directory: URL?,
+    of file: URL, to endpoint: E, by method: UploadProtocol, retry: RetryPolicy, storingIn directory: URL?,
     receipt: UploadReceipt? = nil
   ) -> Observable<TransferEvent<E.Output>> {
     Observable<TransferEvent<E.Output>>.deferred { [self] in
@@ -97,23 +97,23 @@ extension Network {
   }
 
   /// Uploads a file to an endpoint, continues an earlier upload, and returns the result. See
-  /// ``upload(resuming:to:by:retry:keepingStateIn:)``.
+  /// ``transfer(_:to:by:retry:storingIn:)``.
   ///
   /// ```swift
-  /// try await app.fetch(uploading: film, to: .post("/films"), by: .tus) { print($0.fractionSent ?? 0) }
+  /// try await app.upload(film, to: .post("/films"), by: .tus) { print($0.fractionSent ?? 0) }
   /// ```
   /// Cancelling the task pauses the upload. `progress` is called on the backend's `mapping` scheduler.
   ///
   /// - Throws: The upload's `NetworkError`; its kind is `cancelled` if the task is cancelled.
   @discardableResult
-  public func fetch<E: Endpoint>(
-    uploading file: URL, to endpoint: E, by method: UploadProtocol, retry: RetryPolicy = RetryPolicy(attempts: 8),
-    keepingStateIn directory: URL? = nil, progress: ProgressHandler? = nil
+  public func upload<E: Endpoint>(
+    _ file: URL, to endpoint: E, by method: UploadProtocol, retry: RetryPolicy = RetryPolicy(attempts: 8),
+    storingIn directory: URL? = nil, progress: ProgressHandler? = nil
   ) async throws(NetworkError) -> E.Output {
     let receipt = UploadReceipt()
     defer { receipt.end(isTaken: false) }
     let result = try await awaited(
-      events(of: file, to: endpoint, by: method, retry: retry, keepingStateIn: directory, receipt: receipt)
+      events(of: file, to: endpoint, by: method, retry: retry, storingIn: directory, receipt: receipt)
         .do(onNext: { event in event.progress.map { progress?($0) } })
         .compactMap { $0.result }.asSingle())
     receipt.end(isTaken: true)
@@ -129,7 +129,7 @@ extension Network {
   /// still have the upload. Otherwise, it fails, keeps the note, and can be repeated. It fails with `busy` while another
   /// process runs the upload.
   public func cancelUpload(
-    of file: URL, to endpoint: some Endpoint, by method: UploadProtocol, keepingStateIn directory: URL? = nil
+    of file: URL, to endpoint: some Endpoint, by method: UploadProtocol, storingIn directory: URL? = nil
   ) -> Completable {
     Observable<Never>.deferred { [self] in
       let begun = try UploadCalls(endpoint, file: file, size: 0, by: method, on: self)

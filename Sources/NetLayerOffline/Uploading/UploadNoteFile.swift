@@ -136,7 +136,7 @@ final class UploadNoteFile {
       ?? NetworkError(
         kind: .file,
         reason: "the note \(path) can't be written: \(SystemError.text(of: error)); pass a writable directory as "
-          + "keepingStateIn", underlying: error)
+          + "storingIn", underlying: error)
   }
 }
 

@@ -199,7 +199,7 @@ final class UploadRun<E: Endpoint>: Disposable {
   }
 
   private func show(_ offset: Int64) {
-    let progress = TransferProgress(sent: offset, toSend: file.version.size)
+    let progress = TransferProgress(sent: offset, sendTotal: file.version.size)
     receiver.subscription.deliverIfActive(.progress(progress), to: receiver.next)
   }
 

@@ -60,7 +60,7 @@ final class CookbookSamples: XCTestCase {
   func test_uploadAPhotoWithFieldsAndProgress() async throws {
     let photo = URL(filePath: #filePath)
     let api = network { _ in
-      .response(status: 201).reporting([.init(sent: 5, toSend: 10), .init(sent: 10, toSend: 10)])
+      .response(status: 201).reporting([.init(sent: 5, sendTotal: 10), .init(sent: 10, sendTotal: 10)])
     }
 
     var form = MultipartForm(["album": 7])

@@ -63,7 +63,7 @@ final class GuideSamples: XCTestCase {
         return .response(status: 201, body: body)
       case (.patch, _): return .response(status: 204)
       case (.post, "/files"):
-        return .response(status: 201).reporting([.init(sent: 5, toSend: 10), .init(sent: 10, toSend: 10)])
+        return .response(status: 201).reporting([.init(sent: 5, sendTotal: 10), .init(sent: 10, sendTotal: 10)])
       case (_, "/export"): return .chunks([Data("abc".utf8), Data("def".utf8)])
       default: return .response(headers: ["ETag": "\"v1\""], body: Data(tea.utf8))
       }

@@ -54,7 +54,7 @@ final class LiveConnectionsSamples: XCTestCase {
     let market = Network(Backend(baseURL: URL(string: "https://market.example"), transport: stub))
 
     let session = market.webSocket(.get("/prices"), reconnect: RetryPolicy(attempts: 10)) { socket in
-      socket.send(#"{"subscribe":"AAPL"}"#)
+      socket.sending(#"{"subscribe":"AAPL"}"#)
     }
     session.messages
       .subscribe(

@@ -67,7 +67,7 @@ struct Film: Endpoint {
 }
 
 func film(_ network: Network, to file: URL) -> Observable<TransferEvent<URL>> {
-  network.download(to: file) { Film(id: 7) }
+  network.transfer(to: file) { Film(id: 7) }
     .retry(RetryPolicy(attempts: 5))
 }
 

@@ -128,7 +128,7 @@ final class NetLayerArticleTests: XCTestCase {
     defer { try? FileManager.default.removeItem(at: file) }
     let stub = StubTransport { request in
       guard request.url.path == "/prices" else {
-        return .response(status: 201).reporting([.init(sent: 5, toSend: 10), .init(sent: 10, toSend: 10)])
+        return .response(status: 201).reporting([.init(sent: 5, sendTotal: 10), .init(sent: 10, sendTotal: 10)])
       }
       return .chunks([Data(#"{"name":"tea","cents":320}"#.utf8), Data("\n{\"name\":\"rice\",\"cents\":145}\n".utf8)])
     }

@@ -70,7 +70,7 @@ enum OutboxCalls {
     try outbox.send(AddNote(id: UUID(), text: "milk"))
     outbox.start()
 
-    let response = try await app.fetch(uploading: film, to: .post("/films"), by: .tus)
+    let response = try await app.upload(film, to: .post("/films"), by: .tus)
     print(response.status)
   }
 

@@ -51,7 +51,7 @@ final class UploadSamples: XCTestCase {
     let app = Network(Backend(baseURL: server.url))
     let (film, bar) = (film, Bar())
 
-    let response = try await app.fetch(uploading: film, to: .post("/films"), by: .tus) { progress in
+    let response = try await app.upload(film, to: .post("/films"), by: .tus) { progress in
       bar.show(progress.fractionSent ?? 0)
     }
     print(response.status)
@@ -65,7 +65,7 @@ final class UploadSamples: XCTestCase {
     let app = Network(Backend(baseURL: server.url))
     let (film, bar) = (film, Bar())
 
-    let running = app.upload(resuming: film, to: .post("/films"), by: .tus)
+    let running = app.transfer(film, to: .post("/films"), by: .tus)
       .subscribe(
         onNext: { event in
           if let progress = event.progress { bar.show(progress.fractionSent ?? 0) }
@@ -83,7 +83,7 @@ final class UploadSamples: XCTestCase {
     let film = film
 
     do {
-      try await app.fetch(uploading: film, to: .post("/films"), by: .tus)
+      try await app.upload(film, to: .post("/films"), by: .tus)
     } catch {
       guard error.kind == .unknownOutcome else { throw error }
       let films = try await app.fetch(.get("/films"), as: [String].self)

@@ -100,7 +100,7 @@
       guard CurlTransport.capabilities?.http2 == true else { throw XCTSkip("requires libcurl 8.10") }
       let large = HTTPTask.data(Data(repeating: 1, count: 8 << 20), contentType: "image/png")
       let sent = try [HTTPTask.plain, large].map { task in
-        let response = try network.response(Call(.post, "/ok", task: task)).toBlocking().single()
+        let response = try network.responses(Call(.post, "/ok", task: task)).toBlocking().single()
         let metrics = try XCTUnwrap(response.metrics)
         let send = try XCTUnwrap(metrics.send)
         XCTAssertLessThanOrEqual(send, try XCTUnwrap(metrics.firstByte))
@@ -110,19 +110,19 @@
     }
 
     func test_responsesAndFailuresAreEvents() throws {
-      XCTAssertEqual(try network.response(.get, "/ok").toBlocking().single().status, 200)
+      XCTAssertEqual(try network.responses(.get, "/ok").toBlocking().single().status, 200)
       XCTAssertEqual(try measured("/ok").bytesReceived, 5)
-      XCTAssertThrowsError(try network.response(.get, "/cut").toBlocking().single())
+      XCTAssertThrowsError(try network.responses(.get, "/cut").toBlocking().single())
       XCTAssertEqual(try measured("/cut").bytesReceived, 100)
-      XCTAssertThrowsError(try network.response(.get, "/moved").toBlocking().single())
+      XCTAssertThrowsError(try network.responses(.get, "/moved").toBlocking().single())
       XCTAssertNotNil(try measured("/moved").firstByte)
     }
 
     func test_aCancelledRequestIsMeasuredInFlightAndInTheQueue() throws {
-      let first = network.response(.get, "/never").subscribe()
+      let first = network.responses(.get, "/never").subscribe()
       let server: TestServer = self.server
       LeakCheck.wait { server.requestCount == 1 }
-      let second = network.response(.get, "/late").subscribe()
+      let second = network.responses(.get, "/late").subscribe()
       second.dispose()
       XCTAssertNil(try measured("/late").remoteAddress)
       first.dispose()

@@ -129,7 +129,7 @@ class AccountTestCase: UploadTestCase {
   func pause(_ network: Network, _ server: UploadServer) {
     server.fail("PATCH", .cut(1000))
     server.fail("HEAD", .hang)
-    let running = network.upload(resuming: film, to: Call<Response>.post("/files"), by: .tus, retry: policy).subscribe(
+    let running = network.transfer(film, to: Call<Response>.post("/files"), by: .tus, retry: policy).subscribe(
       onError: { XCTFail("\($0)") })
     XCTAssertTrue(holds { server.log.last?.hasPrefix("HEAD") == true })
     running.dispose()

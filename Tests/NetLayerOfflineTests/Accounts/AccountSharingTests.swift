@@ -193,8 +193,7 @@ final class AccountSharingTests: UploadTestCase {
       _ = try? await network.fetch(Call<Response>.get("/moved"))
       try write(1000)
       try removeNotes()
-      _ = try? await network.fetch(
-        uploading: film, to: Call<Response>.post("/files"), by: .tus, retry: RetryPolicy(attempts: 1))
+      _ = try? await network.upload(film, to: Call<Response>.post("/files"), by: .tus, retry: RetryPolicy(attempts: 1))
     }
     XCTAssertEqual(
       Set(asked.all.filter { $0.hasPrefix("other") || $0.contains("/accounts/me") }),

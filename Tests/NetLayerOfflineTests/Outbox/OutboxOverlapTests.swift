@@ -97,7 +97,7 @@ final class OutboxOverlapTests: XCTestCase {
       fixture.waits(for: ["tea: signIn"])
       isDown.value = false
       fixture.pass(.seconds(80))
-      let call = network.response(.get("/other")).asObservable().subscribe()
+      let call = network.responses(.get("/other")).asObservable().subscribe()
       fixture.waits(for: [])
       call.dispose()
       XCTAssertEqual(

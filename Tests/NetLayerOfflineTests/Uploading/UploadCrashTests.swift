@@ -105,10 +105,10 @@ final class UploadCrashTests: UploadTestCase {
     do {
       if Self.environment["NETLAYER_UPLOAD_AWAITED"] == "1" {
         let endpoint = Call<Response>.post("/files")
-        try await network.fetch(uploading: URL(filePath: path), to: endpoint, by: method, retry: policy)
+        try await network.upload(URL(filePath: path), to: endpoint, by: method, retry: policy)
         return try record("result")
       }
-      let events = network.upload(resuming: URL(filePath: path), to: .post("/files"), by: method, retry: policy)
+      let events = network.transfer(URL(filePath: path), to: .post("/files"), by: method, retry: policy)
       for try await _ in events.do(onNext: { if $0.result != nil { try record("result") } }).values {}
     } catch {
       try record("\(NetworkError.wrapping(error).kind)")

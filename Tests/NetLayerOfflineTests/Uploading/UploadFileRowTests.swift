@@ -17,8 +17,8 @@ final class UploadFileRowTests: UploadTestCase {
   ) async throws {
     server.fail("PATCH", .cut(count))
     server.fail("HEAD", .hang)
-    let subscription = (network ?? self.network(server)).upload(
-      resuming: film, to: .post("/files"), by: method, retry: policy
+    let subscription = (network ?? self.network(server)).transfer(
+      film, to: .post("/files"), by: method, retry: policy
     )
     .subscribe(onError: { XCTFail("\($0)") })
     XCTAssertTrue(holds { server.log.last?.hasPrefix("HEAD") == true })
@@ -52,7 +52,7 @@ final class UploadFileRowTests: UploadTestCase {
     try write(1000)
     let recording = folder.appending(path: "new-\(UUID().uuidString)")
     try FileManager.default.moveItem(at: film, to: recording)
-    try await network(server).fetch(uploading: recording, to: .post("/files"), by: .tus, retry: policy)
+    try await network(server).upload(recording, to: .post("/files"), by: .tus, retry: policy)
     XCTAssertTrue(FileManager.default.fileExists(atPath: recording.path))
   }
 
@@ -65,7 +65,7 @@ final class UploadFileRowTests: UploadTestCase {
         // A request that is cancelled immediately may not reach the server.
         let begun = Notes()
         let app = network(server) { $0.interceptors = [Begun(notes: begun)] }
-        let first = try await app.upload(resuming: film, to: .post("/files"), by: method, retry: policy)
+        let first = try await app.transfer(film, to: .post("/files"), by: method, retry: policy)
           .take(1).asSingle().value
         XCTAssertEqual(first.progress?.sent, 0)
         // The task may continue before `take` has disposed the upload.
@@ -229,7 +229,7 @@ final class UploadFileRowTests: UploadTestCase {
       server.fail("PATCH", .cut(100))
       server.fail("HEAD", .hang)
       let kind = Box<NetworkError.Kind?>(nil)
-      let subscription = network(server).upload(resuming: film, to: .post("/files"), by: method, retry: policy)
+      let subscription = network(server).transfer(film, to: .post("/files"), by: method, retry: policy)
         .subscribe(onError: { kind.value = ($0 as? NetworkError)?.kind })
       XCTAssertTrue(holds { server.log.last?.hasPrefix("HEAD") == true })
       try await network(server).cancelUpload(of: film, to: .post("/files"), by: method).value
@@ -275,7 +275,7 @@ final class UploadFileRowTests: UploadTestCase {
       try write(300_000)
       server.fail("PATCH", .cut(100))
       server.fail("HEAD", .hang)
-      let first = network(server).upload(resuming: film, to: .post("/files"), by: method, retry: policy)
+      let first = network(server).transfer(film, to: .post("/files"), by: method, retry: policy)
         .subscribe(onError: { XCTFail("\($0)") })
       XCTAssertTrue(holds { server.log.last?.hasPrefix("HEAD") == true })
       let count = server.log.count

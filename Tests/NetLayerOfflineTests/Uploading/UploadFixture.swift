@@ -64,7 +64,7 @@ class UploadTestCase: XCTestCase {
     do {
       let network = network ?? self.network(server)
       return .success(
-        try await network.fetch(uploading: film, to: call, by: method, retry: policy, progress: progress))
+        try await network.upload(film, to: call, by: method, retry: policy, progress: progress))
     } catch {
       return .failure(error)
     }

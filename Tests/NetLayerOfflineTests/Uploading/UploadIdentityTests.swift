@@ -33,7 +33,7 @@ final class UploadIdentityTests: UploadTestCase {
     try removeNotes()
     server.fail("PATCH", .cut(100_000))
     server.fail("HEAD", .hang)
-    let running = network(server, first).upload(resuming: film, to: first.call, by: method, retry: policy)
+    let running = network(server, first).transfer(film, to: first.call, by: method, retry: policy)
       .subscribe(onError: { XCTFail("\($0)") })
     XCTAssertTrue(holds { server.log.last?.hasPrefix("HEAD") == true })
     running.dispose()
@@ -224,12 +224,12 @@ final class UploadIdentityTests: UploadTestCase {
       // The subscriber has the result; the task that awaits it has not.
       let receipt = UploadReceipt()
       let first = try await network(server).events(
-        of: film, to: .post("/files"), by: method, retry: policy, keepingStateIn: nil, receipt: receipt
+        of: film, to: .post("/files"), by: method, retry: policy, storingIn: nil, receipt: receipt
       ).compactMap(\.result).asSingle().value
       XCTAssertEqual(notes.count, 1, "the process may be killed now")
       receipt.end(isTaken: false)
       server.clearLog()
-      let again = try await network(server).fetch(uploading: film, to: Call<Response>.post("/files"), by: method)
+      let again = try await network(server).upload(film, to: Call<Response>.post("/files"), by: method)
       XCTAssertEqual(again.status, first.status)
       XCTAssertEqual(again.body, first.body)
       XCTAssertEqual(again.headers, first.headers)
@@ -254,7 +254,7 @@ final class UploadIdentityTests: UploadTestCase {
     // The task is cancelled before the upload ends.
     receipt.end(isTaken: false)
     _ = try await network(server).events(
-      of: film, to: Call<Response>.post("/files"), by: .tus, retry: policy, keepingStateIn: nil, receipt: receipt
+      of: film, to: Call<Response>.post("/files"), by: .tus, retry: policy, storingIn: nil, receipt: receipt
     ).compactMap(\.result).asSingle().value
     XCTAssertEqual(notes.count, 1)
     let result = await upload(server, .tus)
@@ -267,7 +267,7 @@ final class UploadIdentityTests: UploadTestCase {
     let bytes = try write(1000)
     let receipt = UploadReceipt()
     _ = try await network(server).events(
-      of: film, to: Call<Response>.post("/files"), by: .tus, retry: policy, keepingStateIn: nil, receipt: receipt
+      of: film, to: Call<Response>.post("/files"), by: .tus, retry: policy, storingIn: nil, receipt: receipt
     ).compactMap(\.result).asSingle().value
     receipt.end(isTaken: false)
     let changed = try write(2000, seed: 2)

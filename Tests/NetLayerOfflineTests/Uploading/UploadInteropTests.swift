@@ -40,8 +40,7 @@ final class UploadInteropTests: UploadTestCase {
     for count in [0, 1, 3_000_000] {
       let bytes = try write(count, seed: UInt64(count) + 7)
       let shown = Box<Int64>(-1)
-      try await network.fetch(
-        uploading: film, to: .post(setting.server.absoluteString), by: setting.method, retry: policy
+      try await network.upload(film, to: .post(setting.server.absoluteString), by: setting.method, retry: policy
       ) { shown.value = $0.sent }
       XCTAssertTrue(holds { self.copies(of: bytes, in: setting.stored) >= 1 }, "\(count) bytes")
       XCTAssertEqual(notes, [])
@@ -54,7 +53,7 @@ final class UploadInteropTests: UploadTestCase {
     let network = Network(Backend())
     try write(3_000_000, seed: 5)
     let call = Call(.post, setting.server.absoluteString)
-    let running = network.upload(resuming: film, to: call, by: setting.method, retry: policy)
+    let running = network.transfer(film, to: call, by: setting.method, retry: policy)
       .subscribe(onError: { XCTFail("\($0)") })
     XCTAssertTrue(holds { (try? Data(contentsOf: self.note))?.isEmpty == false || self.notes.isEmpty })
     running.dispose()
@@ -71,8 +70,7 @@ final class UploadInteropTests: UploadTestCase {
       let bytes = try write(Int.random(in: 1...3_000_000), seed: UInt64(round) + 100)
       attempts: for _ in 1...20 {
         do {
-          try await network.fetch(
-            uploading: film, to: .post(setting.proxy.absoluteString), by: setting.method, retry: patient)
+          try await network.upload(film, to: .post(setting.proxy.absoluteString), by: setting.method, retry: patient)
           results += 1
           XCTAssertTrue(holds { self.copies(of: bytes, in: setting.stored) >= 1 }, "round \(round): the file differs")
           break attempts

@@ -49,7 +49,7 @@ final class UploadRequestTests: UploadTestCase {
       try removeNotes()
       try write(10)
       let busy = stubbed(by: created { Response(request: $0, status: 503, headers: ["Retry-After": requested]) })
-      let subscription = busy.upload(resuming: film, to: .post("/files"), by: .tus, retry: policy)
+      let subscription = busy.transfer(film, to: .post("/files"), by: .tus, retry: policy)
         .subscribe(onError: { _ in })
       scheduler.advanceBy(0)
       XCTAssertEqual(methodsSent, ["POST", "PATCH"])
@@ -66,7 +66,7 @@ final class UploadRequestTests: UploadTestCase {
     let policy = RetryPolicy(attempts: 4, initialDelay: .seconds(1), jitter: { $0.upperBound })
     let error = Box<NetworkError?>(nil)
     let subscription = stubbed { request, _ in Response(request: request, status: 503) }
-      .upload(resuming: film, to: .post("/files"), by: .tus, retry: policy)
+      .transfer(film, to: .post("/files"), by: .tus, retry: policy)
       .subscribe(onError: { error.value = $0 as? NetworkError })
     for (time, count) in [(0, 1), (999, 1), (1, 2), (1999, 2), (1, 3), (3999, 3), (1, 4)] {
       scheduler.advanceBy(time)
@@ -82,7 +82,7 @@ final class UploadRequestTests: UploadTestCase {
     let policy = RetryPolicy(attempts: 4, shouldRetry: { ($0 as? NetworkError)?.status != 503 })
     let error = Box<NetworkError?>(nil)
     let subscription = stubbed { request, _ in Response(request: request, status: 503) }
-      .upload(resuming: film, to: .post("/files"), by: .tus, retry: policy)
+      .transfer(film, to: .post("/files"), by: .tus, retry: policy)
       .subscribe(onError: { error.value = $0 as? NetworkError })
     scheduler.advanceBy(0)
     XCTAssertEqual(error.value?.status, 503)
@@ -96,7 +96,7 @@ final class UploadRequestTests: UploadTestCase {
     let subscription = stubbed(
       { $0.timeouts.call = .seconds(5) }, by: created { Response(request: $0, status: 423) }
     )
-    .upload(resuming: film, to: call, by: .tus, retry: policy)
+    .transfer(film, to: call, by: .tus, retry: policy)
     .subscribe(onError: { _ in })
     scheduler.advanceBy(0)
     XCTAssertEqual(sent.value.prefix(3).map(\.timeouts.total), [.seconds(4), nil, .seconds(4)])
@@ -110,7 +110,7 @@ final class UploadRequestTests: UploadTestCase {
     let network = stubbed { request, _ in Response(request: request, status: 403) }
     func kind(_ call: Call<Response>) -> NetworkError.Kind? {
       let error = Box<NetworkError?>(nil)
-      let subscription = network.upload(resuming: film, to: call, by: .tus, retry: policy)
+      let subscription = network.transfer(film, to: call, by: .tus, retry: policy)
         .subscribe(onError: { error.value = $0 as? NetworkError })
       scheduler.advanceBy(0)
       subscription.dispose()
@@ -127,7 +127,7 @@ final class UploadRequestTests: UploadTestCase {
     let network = stubbed { request, _ in Response(request: request, status: 403) }
     for file in [film, folder, try XCTUnwrap(URL(string: "http://h/film"))] {
       let error = Box<NetworkError?>(nil)
-      _ = network.upload(resuming: file, to: .post("/files"), by: .tus).subscribe(
+      _ = network.transfer(file, to: .post("/files"), by: .tus).subscribe(
         onError: { error.value = $0 as? NetworkError })
       XCTAssertEqual(error.value?.kind, .invalidRequest, "\(file)")
     }
@@ -173,7 +173,7 @@ final class UploadRequestTests: UploadTestCase {
     let watching = network.watch(Call(.get, "/films").tags("films")).subscribe()
     scheduler.advanceBy(0)
     XCTAssertEqual(methodsSent, ["GET"])
-    let upload = network.upload(resuming: film, to: Call(.post, "/files").invalidates("films"), by: .tus).subscribe()
+    let upload = network.transfer(film, to: Call(.post, "/files").invalidates("films"), by: .tus).subscribe()
     scheduler.advanceBy(0)
     XCTAssertEqual(methodsSent, ["GET", "POST", "GET"])
     watching.dispose()

@@ -25,7 +25,7 @@ final class UploadReviewTests: UploadTestCase {
       try write(300_000)
       server.fail("PATCH", .cut(100_000))
       server.fail("HEAD", .hang)
-      let running = network(server).upload(resuming: film, to: call, by: method, retry: policy).subscribe()
+      let running = network(server).transfer(film, to: call, by: method, retry: policy).subscribe()
       XCTAssertTrue(holds { server.log.last?.hasPrefix("HEAD") == true })
       running.dispose()
       server.fail("DELETE", .status(302, ["Location": portal.url("/login").absoluteString]))
@@ -70,7 +70,7 @@ final class UploadReviewTests: UploadTestCase {
       // A process that is killed before its task takes the result.
       let (receipt, got) = (UploadReceipt(), Notes())
       let end = net("ann").events(
-        of: film, to: try call("ann"), by: .tus, retry: policy, keepingStateIn: nil, receipt: receipt
+        of: film, to: try call("ann"), by: .tus, retry: policy, storingIn: nil, receipt: receipt
       ).subscribe(onNext: { if $0.result != nil { got.add("result") } }, onError: { got.add("\($0)") })
       XCTAssertTrue(holds { got.all == ["result"] }, "\(kind) \(got.all)")
       receipt.end(isTaken: false)
@@ -94,11 +94,11 @@ final class UploadReviewTests: UploadTestCase {
     try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder)
     defer { try? FileManager.default.removeItem(at: link) }
     let (net, other) = (network(server), link.appending(path: "film.mp4"))
-    _ = try await net.fetch(uploading: film, to: call, by: .tus, retry: policy)
-    _ = try await net.fetch(uploading: other, to: call, by: .tus, retry: policy)
+    _ = try await net.upload(film, to: call, by: .tus, retry: policy)
+    _ = try await net.upload(other, to: call, by: .tus, retry: policy)
     server.fail("PATCH", .hang)
     let ended = Notes()
-    let running = net.upload(resuming: film, to: call, by: .tus, retry: policy)
+    let running = net.transfer(film, to: call, by: .tus, retry: policy)
       .subscribe(onError: { ended.add("\(NetworkError.wrapping($0).kind)") })
     XCTAssertTrue(holds { server.log.last?.hasPrefix("PATCH") == true })
     let cancelling = net.cancelUpload(of: other, to: call, by: .tus)
@@ -112,7 +112,7 @@ final class UploadReviewTests: UploadTestCase {
     let server = try UploadServer(.tus)
     try write(3000)
     let (receipt, got, net) = (UploadReceipt(), Notes(), network(server))
-    let end = net.events(of: film, to: call, by: .tus, retry: policy, keepingStateIn: nil, receipt: receipt)
+    let end = net.events(of: film, to: call, by: .tus, retry: policy, storingIn: nil, receipt: receipt)
       .subscribe(onNext: { if $0.result != nil { got.add("result") } }, onCompleted: { got.add("completed") })
     XCTAssertTrue(holds { got.all == ["result", "completed"] })
     let ended = Notes()

@@ -19,7 +19,7 @@ final class UploadRowTests: UploadTestCase {
       XCTAssertEqual(try result.get().status, method == .tus ? 204 : 200)
       XCTAssertEqual(server.log, ["POST /files", "PATCH 0+700000"])
       XCTAssertEqual(server.finished, [bytes])
-      XCTAssertEqual(seen.value.first, TransferProgress(sent: 0, toSend: 700_000))
+      XCTAssertEqual(seen.value.first, TransferProgress(sent: 0, sendTotal: 700_000))
       XCTAssertEqual(seen.value.last?.sent, 700_000)
       XCTAssertEqual(notes, [])
       let fields = try XCTUnwrap(server.uploads["/uploads/1"]?.fields)
@@ -40,8 +40,8 @@ final class UploadRowTests: UploadTestCase {
     let server = try UploadServer(.tus)
     try write(10)
     var texts: [String] = []
-    for try await event in network(server).upload(resuming: film, to: .post("/files"), by: .tus).values {
-      texts.append(event.progress.map { "\($0.sent)/\($0.toSend ?? -1)" } ?? "\(event.result?.status ?? 0)")
+    for try await event in network(server).transfer(film, to: .post("/files"), by: .tus).values {
+      texts.append(event.progress.map { "\($0.sent)/\($0.sendTotal ?? -1)" } ?? "\(event.result?.status ?? 0)")
     }
     XCTAssertEqual(texts.first, "0/10")
     XCTAssertEqual(texts.suffix(1), ["204"])

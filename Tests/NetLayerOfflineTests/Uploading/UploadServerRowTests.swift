@@ -89,7 +89,7 @@ final class UploadServerRowTests: UploadTestCase {
       try write(10)
       let network = Network(Backend(baseURL: URL(string: "https://shop.test"), transport: created))
       do {
-        try await network.fetch(uploading: film, to: .post("/files"), by: method, retry: policy)
+        try await network.upload(film, to: .post("/files"), by: method, retry: policy)
         XCTFail("no error")
       } catch {
         XCTAssertEqual(error.kind, .redirect)
@@ -136,12 +136,11 @@ final class UploadServerRowTests: UploadTestCase {
       // The lock fits, and the note does not.
       server.fail("POST", .before { _ = try? Self.fill(filler) })
       do {
-        try await network(server).fetch(
-          uploading: film, to: .post("/files"), by: method, retry: policy, keepingStateIn: disk)
+        try await network(server).upload(film, to: .post("/files"), by: method, retry: policy, storingIn: disk)
         XCTFail("no error")
       } catch {
         XCTAssertEqual(error.kind, .file)
-        XCTAssertTrue(error.reason.contains("keepingStateIn"), error.reason)
+        XCTAssertTrue(error.reason.contains("storingIn"), error.reason)
       }
       XCTAssertTrue(holds { server.log == ["POST /files", "DELETE /uploads/1"] }, "\(server.log)")
       XCTAssertEqual(server.finished, [])
@@ -166,18 +165,18 @@ final class UploadServerRowTests: UploadTestCase {
     try SmallDisk.setReadOnly(true, disk)
     let (network, film) = (network(server), disk.appending(path: "film.mp4"))
     do {
-      try await network.fetch(uploading: film, to: .post("/files"), by: .tus, retry: policy)
+      try await network.upload(film, to: .post("/files"), by: .tus, retry: policy)
       XCTFail("no error")
     } catch {
       XCTAssertEqual(error.kind, .file)
-      XCTAssertTrue(error.reason.contains("keepingStateIn"), error.reason)
+      XCTAssertTrue(error.reason.contains("storingIn"), error.reason)
     }
     XCTAssertEqual(server.log, [])
-    try await network.fetch(uploading: film, to: .post("/files"), by: .tus, retry: policy, keepingStateIn: folder)
+    try await network.upload(film, to: .post("/files"), by: .tus, retry: policy, storingIn: folder)
     XCTAssertEqual(server.finished, [bytes])
     let missing = folder.appending(path: "no/such")
     do {
-      try await network.fetch(uploading: film, to: .post("/files"), by: .tus, retry: policy, keepingStateIn: missing)
+      try await network.upload(film, to: .post("/files"), by: .tus, retry: policy, storingIn: missing)
       XCTFail("no error")
     } catch {
       XCTAssertEqual(error.kind, .file)
@@ -214,7 +213,7 @@ final class UploadServerRowTests: UploadTestCase {
     let errors = Box<[NetworkError.Kind]>([])
     let network = network(server) { $0.onError = { error in errors.update { $0.append(error.kind) } } }
     do {
-      _ = try await network.fetch(uploading: film, to: .post("/files").as(Film.self), by: .tus, retry: policy)
+      _ = try await network.upload(film, to: .post("/files").as(Film.self), by: .tus, retry: policy)
       XCTFail("no error")
     } catch {
       XCTAssertEqual(error.kind, .parse)
@@ -222,7 +221,7 @@ final class UploadServerRowTests: UploadTestCase {
     XCTAssertEqual(notes, [], "the server has the file")
     XCTAssertEqual(errors.value, [.parse], "reported once")
     server.fail("PATCH", .cut(10))
-    try await network.fetch(uploading: film, to: .post("/files"), by: .tus, retry: policy)
+    try await network.upload(film, to: .post("/files"), by: .tus, retry: policy)
     XCTAssertEqual(errors.value, [.parse], "an attempt that another one follows is not an error")
     server.fail("POST", .status(403))
     _ = await upload(server, .tus, on: network)
@@ -238,7 +237,7 @@ final class UploadServerRowTests: UploadTestCase {
       let (folder, note) = (folder, Box(""))
       // The note at the moment of the result.
       let results = Counter()
-      for try await event in network(server).upload(resuming: film, to: .post("/files"), by: method, retry: policy).do(
+      for try await event in network(server).transfer(film, to: .post("/files"), by: method, retry: policy).do(
         onNext: { event in
           guard event.result != nil else { return }
           note.value =
@@ -261,7 +260,7 @@ final class UploadServerRowTests: UploadTestCase {
   func test_upload_row_35_subscriberThatLeavesWithTheResult_hasIt() async throws {
     let server = try UploadServer(.tus)
     try write(1000)
-    let events = network(server).upload(resuming: film, to: .post("/files"), by: .tus, retry: policy)
+    let events = network(server).transfer(film, to: .post("/files"), by: .tus, retry: policy)
     let first = try await events.compactMap { $0.result }.take(1).asSingle().value
     XCTAssertEqual(first.status, 204)
     XCTAssertTrue(holds { notes.isEmpty }, "the note is removed")

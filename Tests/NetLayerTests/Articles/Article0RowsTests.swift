@@ -32,7 +32,7 @@ final class Article0RowsTests: XCTestCase {
     let network = network(transport).with { backend in
       backend.commonParameters = { ["device_id": device.id, "device": device.description] }
     }
-    _ = record(network.response(.get, "/a"))
+    _ = record(network.responses(.get, "/a"))
     let query = try XCTUnwrap(transport.requests[0].url.query(percentEncoded: false))
     XCTAssertEqual(query, "device=\(device.system); \(device.architecture)&device_id=\(device.id)")
   }

@@ -122,7 +122,7 @@ final class Article1Tests: XCTestCase {
     XCTAssertEqual(seen.withLock { $0 }, [.connection, .status, .parse, .business, .parse])
     XCTAssertEqual(try failure(of: network.json(.get, "/refused")).message, "mapped")
     _ = try failure(of: network.string(.get, "/down"))
-    _ = try failure(of: network.response(.get, "/offline"))
+    _ = try failure(of: network.responses(.get, "/offline"))
     XCTAssertEqual(seen.withLock { $0.count }, 8)
     XCTAssertEqual(record(network.json(.get, "/ok").data(String.self)).elements, ["x"])
     XCTAssertEqual(seen.withLock { $0.count }, 8)
@@ -156,7 +156,7 @@ final class Article1Tests: XCTestCase {
       Backend(
         baseURL: URL(string: "http://h"), headers: ["User-Agent": "app"], transport: transport,
         timeouts: .init(connect: .seconds(1), idle: .seconds(2), total: .seconds(3))))
-    _ = record(network.response(.get, "/a"))
+    _ = record(network.responses(.get, "/a"))
     let request = try XCTUnwrap(transport.requests.first)
     XCTAssertEqual(request.headers["User-Agent"], "app")
     XCTAssertEqual(request.timeouts, .init(connect: .seconds(1), idle: .seconds(2), total: .seconds(3)))

@@ -65,7 +65,7 @@ final class Article2RowsTests: XCTestCase {
       }
     }
     let transport = StubTransport { _ in .json("{}") }
-    _ = record(network(transport).response(.post, "/a", parameters: ["b": 1, "a": "x"], encoding: Lines()))
+    _ = record(network(transport).responses(.post, "/a", parameters: ["b": 1, "a": "x"], encoding: Lines()))
     XCTAssertEqual(transport.requests.first?.text, "a:x\nb:1")
   }
 

@@ -36,10 +36,10 @@ final class SignerTests: XCTestCase {
   func test_row_0_2_md5Signature_coversTheSortedFinalParameters() throws {
     let transport = StubTransport { _ in .json("{}") }
     let network = try network(transport, AntiCrawler(secret: "s"))
-    _ = record(network.response(.get, "/a", parameters: ["z": "a b", "token": "mine"]))
+    _ = record(network.responses(.get, "/a", parameters: ["z": "a b", "token": "mine"]))
     let sign = HTTPDigest.md5(Data("device_id=d&token=mine&z=a bs".utf8)).hex
     XCTAssertEqual(transport.requests[0].url.query(), "device_id=d&sign=\(sign)&token=mine&z=a%20b")
-    _ = record(network.response(.post, "/a", parameters: ["z": [1, 2]], encoding: .json))
+    _ = record(network.responses(.post, "/a", parameters: ["z": [1, 2]], encoding: .json))
     let second = HTTPDigest.md5(Data("device_id=d&token=t&z[]=1&z[]=2s".utf8)).hex
     XCTAssertEqual(transport.requests[1].text, #"{"device_id":"d","sign":"\#(second)","token":"t","z":[1,2]}"#)
   }
@@ -47,7 +47,7 @@ final class SignerTests: XCTestCase {
   func test_row_0_2_hmacSignature_canBeSentInAHeader() throws {
     let transport = StubTransport { _ in .json("{}") }
     let network = try network(transport, HMACSigner(key: Data("k".utf8))).with { $0.bodyEncoding = .form }
-    _ = record(network.response(.post, "/a", parameters: ["b": true]))
+    _ = record(network.responses(.post, "/a", parameters: ["b": true]))
     let expected = HTTPDigest.hmacSHA256(Data("POST\n/api/a\nb=1&device_id=d&token=t".utf8), key: Data("k".utf8)).hex
     XCTAssertEqual(transport.requests[0].headers["X-Signature"], expected)
     XCTAssertEqual(transport.requests[0].text, "b=1&device_id=d&token=t")
@@ -75,7 +75,7 @@ final class SignerTests: XCTestCase {
       func sign(_ content: SignedContent) throws -> RequestSignature { throw NoKey() }
     }
     let transport = StubTransport { _ in .json("{}") }
-    let error = try failure(of: network(transport, Broken()).response(.get, "/a"))
+    let error = try failure(of: network(transport, Broken()).responses(.get, "/a"))
     XCTAssertEqual(error.kind, .encoding)
     XCTAssertTrue(error.underlying is Broken.NoKey)
     XCTAssertEqual(transport.requests.count, 0)
@@ -85,14 +85,14 @@ final class SignerTests: XCTestCase {
     let transport = StubTransport { _ in .json("{}") }
     let network = try network(transport, AntiCrawler(secret: "s")).with { $0.headers = ["Authorization": "secret"] }
     for foreign in ["http://other/a", "https://h/a", "http://h:81/a", "http://h.evil/a"] {
-      _ = record(network.response(.get, foreign, parameters: ["q": 1], headers: ["X": "own"]))
+      _ = record(network.responses(.get, foreign, parameters: ["q": 1], headers: ["X": "own"]))
     }
     for request in transport.requests {
       XCTAssertEqual(request.url.query(), "q=1")
       XCTAssertNil(request.headers["Authorization"])
       XCTAssertEqual(request.headers["X"], "own")
     }
-    _ = record(network.response(.get, "http://H:80/b"))
+    _ = record(network.responses(.get, "http://H:80/b"))
     XCTAssertEqual(transport.requests.last?.headers["Authorization"], "secret")
     XCTAssertTrue(transport.requests.last?.url.query()?.contains("token=t") == true)
   }

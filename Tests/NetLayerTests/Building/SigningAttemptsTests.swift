@@ -42,7 +42,7 @@ final class SigningAttemptsTests: XCTestCase {
     for inParameters in [true, false] {
       let virtual = VirtualNetwork(.json("ok"))
       let signer = NonceSigner(inParameters: inParameters)
-      virtual.note("", network(virtual, signer, retry(virtual)).response(.get, "/x", parameters: ["a": 1]))
+      virtual.note("", network(virtual, signer, retry(virtual)).responses(.get, "/x", parameters: ["a": 1]))
       virtual.scheduler.start()
       XCTAssertEqual(signer.seen.all, ["a=1 none - a=1"])
     }
@@ -53,11 +53,11 @@ final class SigningAttemptsTests: XCTestCase {
       let virtual = VirtualNetwork(.json("ok"))
       let signer = NonceSigner(inParameters: inParameters)
       let network = network(virtual, signer, retry(virtual))
-      virtual.note("", network.response(.get, "/x", parameters: ["a": 1]))
+      virtual.note("", network.responses(.get, "/x", parameters: ["a": 1]))
       virtual.scheduler.start()
       var again = Call(.get, "/x", task: .parameters(["a": 1]))
       again.context = try XCTUnwrap(virtual.stub.requests.first).context
-      virtual.note("", network.response(again))
+      virtual.note("", network.responses(again))
       virtual.scheduler.start()
       let signs = virtual.stub.requests.map { request in
         inParameters ? request.url.query() : request.headers["X-Sign"]
@@ -71,7 +71,7 @@ final class SigningAttemptsTests: XCTestCase {
     for inParameters in [true, false] {
       let virtual = VirtualNetwork(.sequence([.json("busy", status: 503), .failure(.timeout), .json("ok")]))
       let signer = NonceSigner(inParameters: inParameters)
-      virtual.note("", network(virtual, signer, retry(virtual)).response(.get, "/x", parameters: ["a": 1]))
+      virtual.note("", network(virtual, signer, retry(virtual)).responses(.get, "/x", parameters: ["a": 1]))
       virtual.scheduler.start()
       let signs = virtual.stub.requests.map { request in
         inParameters ? request.url.query() : request.headers["X-Sign"]
@@ -91,7 +91,7 @@ final class SigningAttemptsTests: XCTestCase {
         for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "old")),
         refresh: { _ in .just(Token(access: "new")) })
       virtual.note(
-        "", network(virtual, signer, authentication).response(.post, "/x", parameters: ["a": 1], encoding: .json))
+        "", network(virtual, signer, authentication).responses(.post, "/x", parameters: ["a": 1], encoding: .json))
       virtual.scheduler.start()
       XCTAssertEqual(
         signer.seen.all, ["a=1 Bearer old - -", "a=1 Bearer new - -"], "sent, and sent again")
@@ -112,7 +112,7 @@ final class SigningAttemptsTests: XCTestCase {
     }
     let virtual = VirtualNetwork(.json("ok"))
     let signer = NonceSigner(inParameters: true)
-    virtual.note("", network(virtual, signer, Traced()).response(.get, "/x", parameters: ["a": 1]))
+    virtual.note("", network(virtual, signer, Traced()).responses(.get, "/x", parameters: ["a": 1]))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.stub.requests.map { $0.url.query() }, ["a=1&trace=%C3%A9%26&sign=1"])
     XCTAssertEqual(signer.seen.all.last, "a=1 none - a=1&trace=%C3%A9%26")
@@ -131,7 +131,7 @@ final class SigningAttemptsTests: XCTestCase {
     }
     let virtual = VirtualNetwork(.sequence([.json("busy", status: 503), .json("ok")]))
     let network = network(virtual, NonceSigner(inParameters: true), Again())
-    virtual.note("", network.response(.get, "/x", parameters: ["a": 1]))
+    virtual.note("", network.responses(.get, "/x", parameters: ["a": 1]))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.stub.requests.map { $0.url.query() }, ["a=1&sign=1", "a=1&trace=1&sign=2"])
   }
@@ -182,7 +182,7 @@ final class SigningAttemptsTests: XCTestCase {
     let policy = RetryPolicy(
       initialDelay: .seconds(8), maxDelay: .seconds(8), jitter: { $0.upperBound },
       scheduler: scheduler)
-    virtual.note("", network(virtual, signer, RetryInterceptor(policy: policy)).response(.get, "/x"))
+    virtual.note("", network(virtual, signer, RetryInterceptor(policy: policy)).responses(.get, "/x"))
     scheduler.start()
     XCTAssertEqual(times.all, ["0", "8000"])
   }
@@ -201,7 +201,7 @@ final class SigningAttemptsTests: XCTestCase {
         }
       }
       for round in 1...2 {
-        for network in networks { virtual.note("", network.response(.get, "/me")) }
+        for network in networks { virtual.note("", network.responses(.get, "/me")) }
         virtual.scheduler.start()
         XCTAssertEqual(virtual.notes.all.count, round * signers.count)
         XCTAssertEqual(virtual.stub.requests.count, requests, "shared in the first round, stored in the second")
@@ -221,7 +221,7 @@ final class SigningAttemptsTests: XCTestCase {
       }
       let network = network(virtual, signer, CacheInterceptor(ResponseCache(directory: nil)), Again(), authentication)
       for _ in 1...2 {
-        virtual.note("", network.response(.get, "/me"))
+        virtual.note("", network.responses(.get, "/me"))
         virtual.scheduler.start()
       }
       XCTAssertEqual(virtual.notes.all.map { $0.prefix(6) }, ["200 ok", "200 ok"])
@@ -247,7 +247,7 @@ final class SigningAttemptsTests: XCTestCase {
     }
     let virtual = VirtualNetwork(.json("busy", status: 503))
     let errors = Locked<[NetworkError]>([])
-    _ = network(virtual, Once(), retry(virtual)).response(.get, "/x")
+    _ = network(virtual, Once(), retry(virtual)).responses(.get, "/x")
       .subscribe(onError: { error in errors.withLock { $0.append(NetworkError.wrapping(error)) } })
     virtual.scheduler.start()
     let error = try XCTUnwrap(errors.withLock { $0 }.first)

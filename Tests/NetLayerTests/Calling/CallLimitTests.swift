@@ -60,7 +60,7 @@ final class CallLimitTests: XCTestCase {
     _ virtual: VirtualNetwork, _ delay: @escaping @Sendable (Response) -> Duration?
   ) -> [String] {
     let network = virtual.network(RetryInterceptor(maxRetryAfter: .seconds(10), requestedDelay: delay))
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     return virtual.notes.all
   }

@@ -17,8 +17,8 @@ final class CallTimeoutTests: XCTestCase {
     let virtual = VirtualNetwork(.json("busy", status: 503, after: .seconds(1)))
     let network = virtual.network(retry(virtual)).with { $0.timeouts.call = .seconds(3.2) }
     let errors = Locked<[NetworkError]>([])
-    virtual.note("", network.response(.get, "/x"))
-    _ = network.response(.get, "/x").subscribe(onError: { error in
+    virtual.note("", network.responses(.get, "/x"))
+    _ = network.responses(.get, "/x").subscribe(onError: { error in
       errors.withLock { $0.append(NetworkError.wrapping(error)) }
     })
     virtual.scheduler.start()
@@ -32,31 +32,31 @@ final class CallTimeoutTests: XCTestCase {
   func test_callTimeout_coversTheWaitForASlotAndForAToken() throws {
     let virtual = VirtualNetwork(.never)
     let limit = virtual.network(LimitInterceptor(maxConcurrent: 1))
-    _ = limit.response(.get, "/x").subscribe()
-    virtual.note("limit ", limit.with { $0.timeouts.call = .seconds(1) }.response(.get, "/x"))
+    _ = limit.responses(.get, "/x").subscribe()
+    virtual.note("limit ", limit.with { $0.timeouts.call = .seconds(1) }.responses(.get, "/x"))
     let authentication = AuthenticationInterceptor(
       for: [try XCTUnwrap(URL(string: "http://h"))],
       store: MemoryTokenStore(Token(access: "", expiry: virtual.scheduler.now.addingTimeInterval(-1))),
       refresh: { _ in .never() })
-    virtual.note("token ", virtual.network(authentication).with { $0.timeouts.call = .seconds(2) }.response(.get, "/x"))
+    virtual.note("token ", virtual.network(authentication).with { $0.timeouts.call = .seconds(2) }.responses(.get, "/x"))
     virtual.scheduler.advanceTo(3000)
     XCTAssertEqual(virtual.notes.all, ["limit timeout @1000", "token timeout @2000"])
   }
 
   func test_callTimeout_applies_withoutInterceptors() {
     let virtual = VirtualNetwork(.json("late", after: .seconds(5)))
-    virtual.note("", virtual.network().with { $0.timeouts.call = .seconds(1) }.response(.get, "/x"))
+    virtual.note("", virtual.network().with { $0.timeouts.call = .seconds(1) }.responses(.get, "/x"))
     var request = Request(url: URL(filePath: "/"), timeouts: .init(call: .seconds(2)))
     request.url = URL(string: "http://h/x") ?? request.url
-    virtual.note("", virtual.network().response(request))
+    virtual.note("", virtual.network().responses(request))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["timeout @1000", "timeout @2000"])
   }
 
   func test_callInTime_isUnchanged_andLeavesNoTimer() {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
-    virtual.note("", virtual.network(retry(virtual)).with { $0.timeouts.call = .seconds(1.5) }.response(.get, "/x"))
-    virtual.note("", virtual.network(retry(virtual)).response(.get, "/x"))
+    virtual.note("", virtual.network(retry(virtual)).with { $0.timeouts.call = .seconds(1.5) }.responses(.get, "/x"))
+    virtual.note("", virtual.network(retry(virtual)).responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["200 ok @1000", "200 ok @1000"])
     XCTAssertEqual(virtual.scheduler.clock, 1000)
@@ -65,13 +65,13 @@ final class CallTimeoutTests: XCTestCase {
   func test_callTimeout_isRejectedIfItIsNotPositive_andMayBeEnormous() throws {
     for limit in [Duration.seconds(-1), .zero] {
       let network = Network(Backend(baseURL: URL(string: "http://127.0.0.1:1"), timeouts: .init(call: limit)))
-      let error = try failure(of: network.response(.get, "/x"))
+      let error = try failure(of: network.responses(.get, "/x"))
       XCTAssertEqual(error.kind, .invalidRequest)
       XCTAssertTrue(error.reason.contains("Timeouts.call is \(limit / .seconds(1)) s; set"), error.reason)
     }
     for limit in [nil, Duration.seconds(Int64.max)] {
       let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
-      virtual.note("", virtual.network(retry(virtual)).with { $0.timeouts.call = limit }.response(.get, "/x"))
+      virtual.note("", virtual.network(retry(virtual)).with { $0.timeouts.call = limit }.responses(.get, "/x"))
       virtual.scheduler.start()
       XCTAssertEqual(virtual.notes.all, ["200 ok @1000"])
     }

@@ -94,7 +94,7 @@ final class StubbedResponseTests: XCTestCase {
   }
 
   func test_row_1_8_progress_isReportedWithTheResult_alsoByStubs() {
-    let reports = [1, 2, 3].map { TransferProgress(received: $0, toReceive: 3) }
+    let reports = [1, 2, 3].map { TransferProgress(received: $0, receiveTotal: 3) }
     let stub = StubTransport([.init(API.user(1), .json("123").reporting(reports))])
     let seen = Notes()
     let call = network(stub).request(API.user(1), as: Int.self) { seen.add("\($0.fractionReceived ?? -1)") }
@@ -130,7 +130,7 @@ final class StubbedResponseTests: XCTestCase {
     func run(_ network: Network) throws -> [String] {
       var seen = try (1...2).map { _ in
         let response = try XCTUnwrap(
-          record(network.response(.get, "user/1", parameters: ["token": "s3cret"])).elements.first)
+          record(network.responses(.get, "user/1", parameters: ["token": "s3cret"])).elements.first)
         return "\(response.status) \(try response.text()) \(response.headers["X"] ?? "")"
       }
       seen.append(try failure(of: network.request(API.user(2))).kind.rawValue)

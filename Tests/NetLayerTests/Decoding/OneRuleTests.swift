@@ -46,7 +46,7 @@ final class OneRuleTests: XCTestCase {
       ("request of a typed endpoint", { try await network.request(GetUser()).value }),
       ("request(on:)", { try await GetUser().request(on: network).value }),
       ("json", { try await network.json(.get("/user")).data(User.self).asSingle().value }),
-      ("response, common", { try await network.response(.get, "/user").common().data(User.self).asSingle().value }),
+      ("response, common", { try await network.responses(.get, "/user").common().data(User.self).asSingle().value }),
       ("zip", { try await network.zip([GetUser()]).value[0] }),
       ("zip(_:as:)", { try await network.zip([Call.get("/user")], as: User.self).value[0] }),
       ("merge", { try await network.merge([GetUser()]).asSingle().value }),
@@ -145,7 +145,7 @@ final class OneRuleTests: XCTestCase {
     let missing = network("gone", status: 404)
     let awaited = try await missing.response(.get("/x"))
     XCTAssertEqual(awaited.status, 404)
-    let streamed: Observable<Response> = missing.response(.get("/x"))
+    let streamed: Observable<Response> = missing.responses(.get("/x"))
     let first = try await streamed.asSingle().value
     XCTAssertEqual(first.status, 404)
     let router = Router<Call<Response>>(missing)
@@ -154,7 +154,7 @@ final class OneRuleTests: XCTestCase {
     }
     XCTAssertEqual(completed.status, 404)
     let url = try XCTUnwrap(URL(string: "http://h/x"))
-    let sent = try await missing.response(Request(url: url)).value
+    let sent = try await missing.responses(Request(url: url)).value
     XCTAssertEqual(sent.status, 404)
   }
 
@@ -213,9 +213,9 @@ final class OneRuleTests: XCTestCase {
 
   func test_anEnvelopeInPlaceOfTheBackendsIsTheOneThatWasNamed() async throws {
     let wrapped = network(#"{"id":7}"#)
-    let plain = try await wrapped.response(.get, "/user").common(.none).data(User.self).asSingle().value
+    let plain = try await wrapped.responses(.get, "/user").common(.none).data(User.self).asSingle().value
     XCTAssertEqual(plain, User(id: 7))
-    let kind = await kind { try await wrapped.response(.get, "/user").common().asSingle().value }
+    let kind = await kind { try await wrapped.responses(.get, "/user").common().asSingle().value }
     XCTAssertEqual(kind, .parse)
     let response = try await network(#"{"code":1}"#, .none).response(.get("/user"))
     XCTAssertNoThrow(try response.common())

@@ -73,12 +73,12 @@ final class PipelineTests: XCTestCase {
       #"{"status":0,"msg":"","result":[1,2],"next":3}"#, Backend(envelope: shop, messages: .chinese))
     XCTAssertEqual(record(network.json(.get, "/a").list(Int.self)).elements, [Page(items: [1, 2], cursor: "3")])
     // The response carries the envelope of its backend.
-    XCTAssertEqual(record(network.response(.get, "/a").common().data([Int].self)).elements, [[1, 2]])
+    XCTAssertEqual(record(network.responses(.get, "/a").common().data([Int].self)).elements, [[1, 2]])
     XCTAssertEqual(
       try failure(of: network.json(.get, "/a").data(Int.self)).message, NetworkError.Messages.chinese.parse)
     // A call may have its own envelope.
     let odd = Envelope(code: "next", success: 3, data: "status")
-    XCTAssertEqual(record(network.response(.get, "/a").common(odd).data(Int.self)).elements, [0])
+    XCTAssertEqual(record(network.responses(.get, "/a").common(odd).data(Int.self)).elements, [0])
   }
 
   func test_secondCommon_changesNothing() throws {
@@ -96,7 +96,7 @@ final class PipelineTests: XCTestCase {
   func test_row_3_4_models_areMappedAtAKeyPathOfAnySource() throws {
     let body = #"{"data":{"items":[{"id":1,"name":"a"},{"id":2,"name":"b"}]}}"#
     let b = User(id: 2, name: "b")
-    XCTAssertEqual(record(try network(body).response(.get, "/a").map(User.self, at: "data.items[1]")).elements, [b])
+    XCTAssertEqual(record(try network(body).responses(.get, "/a").map(User.self, at: "data.items[1]")).elements, [b])
     XCTAssertEqual(record(Observable.just(body).map(User.self, at: "data.items[1]")).elements, [b])
     XCTAssertEqual(record(Observable.just(Data(body.utf8)).map([User].self, at: "data.items")).elements.first?.last, b)
     XCTAssertEqual(

@@ -101,7 +101,7 @@ final class ResultTests: XCTestCase {
     XCTAssertEqual(record(network.request(Nothing())).completions, 1)
     XCTAssertEqual(record(network.request(Items())).elements, [[Item(id: 1)]])
     XCTAssertEqual(record(Items().request(on: network).map { $0.count }).elements, [1])
-    XCTAssertEqual(record(network.response(Items())).elements.first?.status, 200)
+    XCTAssertEqual(record(network.responses(Items())).elements.first?.status, 200)
   }
 
   func test_row_1_4_model_canReportItsOwnError() throws {
@@ -125,12 +125,12 @@ final class ResultTests: XCTestCase {
   }
 
   func test_row_3_4_emptyData_failsByDefault() throws {
-    let reply = network("").response(.get, "/a")
+    let reply = network("").responses(.get, "/a")
     XCTAssertEqual(try failure(of: reply.map([Item].self)).kind, .parse)
     XCTAssertEqual(record(reply.map([Item].self, failsOnEmptyData: false)).elements, [[]])
     XCTAssertEqual(record(reply.map(Item?.self, failsOnEmptyData: false)).elements, [nil])
     XCTAssertEqual(try failure(of: reply.map(Item.self, failsOnEmptyData: false)).kind, .parse)
-    XCTAssertEqual(record(network("[]").response(.get, "/a").map([Item].self, failsOnEmptyData: false)).elements, [[]])
+    XCTAssertEqual(record(network("[]").responses(.get, "/a").map([Item].self, failsOnEmptyData: false)).elements, [[]])
   }
 
   func test_row_3_4_decoder_canBeSetPerCall() throws {

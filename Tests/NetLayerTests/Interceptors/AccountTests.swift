@@ -54,7 +54,7 @@ final class AccountTests: XCTestCase {
     let network = virtual.network(Alias(), coalescing, authentication)
     for user in ["ann", "bob"] {
       authentication.set(Token(access: user))
-      virtual.note("", network.response(.get, "http://alias/me"))
+      virtual.note("", network.responses(.get, "http://alias/me"))
       virtual.scheduler.advanceBy(1)
     }
     XCTAssertEqual(virtual.notes.all.map { $0.prefix(14) }, ["200 Bearer ann", "200 Bearer bob"])
@@ -67,7 +67,7 @@ final class AccountTests: XCTestCase {
     let network = fixture.network.with { $0.interceptors.insert(gate, at: 0) }
     XCTAssertEqual(fixture.get().bodies, ["Bearer ann"])
     gate.action.value = { authentication.set(Token(access: "bob")) }
-    XCTAssertEqual(fixture.run(network.response(.get, "/a")).bodies, [])
+    XCTAssertEqual(fixture.run(network.responses(.get, "/a")).bodies, [])
     XCTAssertEqual(fixture.get().bodies, ["Bearer bob"])
   }
 
@@ -104,7 +104,7 @@ final class AccountTests: XCTestCase {
     let network = virtual.network(try authenticator("ann"))
     var request = Request(url: try XCTUnwrap(URL(string: host)))
     request.context[IsPartOfRefresh.self] = true
-    virtual.note("", network.response(request))
+    virtual.note("", network.responses(request))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.stub.requests.map { $0.headers["Authorization"] }, ["Bearer ann"])
   }

@@ -208,7 +208,7 @@ final class AsyncInterceptorTests: XCTestCase {
       $0.messages = .chinese
       $0.onError = { _ in observed.withLock { $0.append(mark.isHere) } }
     }
-    XCTAssertEqual(try failure(of: api.response(.get, "/x")).message, NetworkError.Messages.chinese.parameter)
+    XCTAssertEqual(try failure(of: api.responses(.get, "/x")).message, NetworkError.Messages.chinese.parameter)
     XCTAssertEqual(observed.withLock { $0 }, [true])
   }
 

@@ -73,7 +73,7 @@ final class ContextTests: XCTestCase {
     let network = virtual.network(
       Tracing(notes: notes), RetryInterceptor(policy: RetryPolicy(scheduler: virtual.scheduler)), Tracing(notes: notes))
     let observer = virtual.scheduler.createObserver(Response.self)
-    let subscription = network.response(.get, "/x").subscribe(observer)
+    let subscription = network.responses(.get, "/x").subscribe(observer)
     virtual.scheduler.start()
     subscription.dispose()
     XCTAssertEqual(notes.all, ["-p", "-pp", "-pp", "-pp"])

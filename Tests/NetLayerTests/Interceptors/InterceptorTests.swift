@@ -49,10 +49,10 @@ final class InterceptorTests: XCTestCase {
     let notes = Notes()
     let transport = StubTransport { _ in .json("{}") }
     let network = network(transport, [Tag(name: "a", notes: notes), Tag(name: "b", notes: notes)])
-    _ = record(network.with { $0.interceptors.append(Tag(name: "call", notes: notes)) }.response(.get, "/x"))
+    _ = record(network.with { $0.interceptors.append(Tag(name: "call", notes: notes)) }.responses(.get, "/x"))
     XCTAssertEqual(notes.all, ["a>", "b>", "call>", "<call", "<b", "<a"])
     XCTAssertEqual(transport.requests[0].headers.values(of: "X-Way"), ["a", "b", "call"])
-    _ = record(network.response(.get, "/x"))
+    _ = record(network.responses(.get, "/x"))
     XCTAssertEqual(transport.requests[1].headers.values(of: "X-Way"), ["a", "b"], "the call's own was for that call")
   }
 
@@ -113,15 +113,15 @@ final class InterceptorTests: XCTestCase {
       $0.headers["X"] = "y"
       $0.timeouts.total = .seconds(300)
     }
-    _ = record(special.response(.get, "/a"))
-    _ = record(network.response(.get, "/a"))
+    _ = record(special.responses(.get, "/a"))
+    _ = record(network.responses(.get, "/a"))
     XCTAssertEqual(transport.requests.map { $0.headers["X"] }, ["y", nil])
     XCTAssertEqual(transport.requests.map(\.timeouts.total), [.seconds(300), .seconds(60)])
   }
 
   func test_requestsInFlight_returnsToZeroUnderLoad() {
     let network = network(StubTransport { _ in .json("{}") }, [])
-    let all = Observable.range(start: 0, count: 500).flatMap { _ in network.response(.get, "/a") }
+    let all = Observable.range(start: 0, count: 500).flatMap { _ in network.responses(.get, "/a") }
     XCTAssertEqual(record(all).elements.count, 500)
     XCTAssertEqual(record(network.requestsInFlight.take(1)).elements, [0])
   }
@@ -146,7 +146,7 @@ final class InterceptorTests: XCTestCase {
       }
     }
     let network = network(stub, [monitor]).with { ($0.clock, $0.mapping) = (scheduler, scheduler) }
-    let subscriptions = ["/ok", "/bad", "/never"].map { network.response(.get, $0).subscribe(onError: { _ in }) }
+    let subscriptions = ["/ok", "/bad", "/never"].map { network.responses(.get, $0).subscribe(onError: { _ in }) }
     scheduler.advanceBy(2000)
     subscriptions.forEach { $0.dispose() }
     XCTAssertEqual(

@@ -32,9 +32,9 @@ final class StandardChainTests: XCTestCase {
       RetryInterceptor(policy: RetryPolicy(jitter: { $0.upperBound }, scheduler: scheduler)),
       authentication,
       LimitInterceptor(maxConcurrent: 1))
-    virtual.note("a ", network.response(.get, "/x"))
-    virtual.note("b ", network.response(.get, "/x"))
-    virtual.note("c ", network.response(.get, "/y"))
+    virtual.note("a ", network.responses(.get, "/x"))
+    virtual.note("b ", network.responses(.get, "/x"))
+    virtual.note("c ", network.responses(.get, "/y"))
     scheduler.start()
     // /x gets a 401 at 100 and /y at 200. Both wait for the refresh until 1100. /x gets a 503 at 1200 and is retried
     // after 500 ms. /y occupies the only slot from 1200 to 1300.
@@ -59,8 +59,8 @@ final class StandardChainTests: XCTestCase {
         CoalescingInterceptor(), ReachabilityInterceptor(SystemUp()),
         RetryInterceptor(policy: RetryPolicy(jitter: { $0.upperBound }, scheduler: scheduler)),
         LimitInterceptor(maxConcurrent: 1))
-      let first = virtual.note("", network.response(.get, "/x"))
-      let second = virtual.note("", network.response(.get, "/y"))
+      let first = virtual.note("", network.responses(.get, "/x"))
+      let second = virtual.note("", network.responses(.get, "/y"))
       scheduler.advanceTo(time)
       first.dispose()
       second.dispose()

@@ -30,11 +30,11 @@ final class DownloadTests: XCTestCase {
     let network = Network(
       Backend(baseURL: URL(string: "http://h"), transport: transport, clock: scheduler, mapping: scheduler))
     let notes = notes
-    return network.download(to: destination, sha256: sha256) { endpoint }.subscribe(
+    return network.transfer(to: destination, sha256: sha256) { endpoint }.subscribe(
       onNext: { transfer in
         switch transfer {
         case .progress(let progress):
-          notes.add("\(progress.received)/\(progress.toReceive.map(String.init) ?? "?")")
+          notes.add("\(progress.received)/\(progress.receiveTotal.map(String.init) ?? "?")")
         case .result(let file): notes.add(file.lastPathComponent)
         }
       },
@@ -293,7 +293,7 @@ final class DownloadTests: XCTestCase {
       for content in ["my own", #"{"name":"x"}"#] {
         try Data(content.utf8).write(to: file)
         let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
-        let error = try failure(of: network.download(to: destination) { Call(.get, "/file") })
+        let error = try failure(of: network.transfer(to: destination) { Call(.get, "/file") })
         XCTAssertEqual(error.kind, .file, "\(content)")
         XCTAssertTrue(
           error.reason.hasPrefix("\(file.path) does not belong to a download"), "\(content): \(error.reason)")
@@ -383,7 +383,7 @@ final class DownloadTests: XCTestCase {
       let file = directory.appending(path: name)
       let network = Network(
         Backend(baseURL: URL(string: "http://h"), transport: transport, clock: scheduler, mapping: scheduler))
-      let download = network.download(to: file) { Call(.get, "/file") }
+      let download = network.transfer(to: file) { Call(.get, "/file") }
       let first = download.subscribe(onError: { _ in })
       end(try pending(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc"), .connection)
       first.dispose()
@@ -410,11 +410,11 @@ final class DownloadTests: XCTestCase {
   func test_unwritableDestination_isAnErrorWithItsPath() throws {
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
     let missing = directory.appendingPathComponent("no/file")
-    let error = try failure(of: network.download(to: missing) { Call(.get, "/file") })
+    let error = try failure(of: network.transfer(to: missing) { Call(.get, "/file") })
     XCTAssertEqual(error.kind, .file)
     XCTAssertTrue(error.reason.contains(missing.path), error.reason)
     let remote = try XCTUnwrap(URL(string: "http://h/x"))
-    XCTAssertEqual(try failure(of: network.download(to: remote) { Call(.get, "/file") }).kind, .file)
+    XCTAssertEqual(try failure(of: network.transfer(to: remote) { Call(.get, "/file") }).kind, .file)
     XCTAssertEqual(transport.pendingCalls.count, 0)
   }
 
@@ -442,7 +442,7 @@ final class DownloadTests: XCTestCase {
       let stub = StubTransport { _ in .response(status: status, headers: headers, body: Data("x".utf8)) }
       let network = Network(Backend(baseURL: URL(string: "http://h"), transport: stub))
       let destination = destination
-      let end = record(network.download(to: destination) { Call(.get, "/file") })
+      let end = record(network.transfer(to: destination) { Call(.get, "/file") })
       for case .progress(let progress) in end.elements {
         XCTAssert((0...1).contains(progress.fractionReceived ?? 0), "\(progress)")
         XCTAssertGreaterThanOrEqual(progress.timeLeft ?? .zero, .zero)
@@ -455,7 +455,7 @@ final class DownloadTests: XCTestCase {
   func test_fractions_areBetween0And1() {
     for (part, whole) in [(Int64.max, 1), (-5, 10), (1, -1), (.min, .max), (.max, .min)] as [(Int64, Int64)] {
       let progress = TransferProgress(
-        sent: part, toSend: whole, received: part, toReceive: whole, bytesPerSecond: 0.001)
+        sent: part, sendTotal: whole, received: part, receiveTotal: whole, bytesPerSecond: 0.001)
       XCTAssert((0...1).contains(progress.fractionReceived ?? -1) && (0...1).contains(progress.fractionSent ?? -1))
       XCTAssertGreaterThanOrEqual(progress.timeLeft ?? .seconds(-1), .zero)
     }
@@ -495,7 +495,7 @@ final class DownloadTests: XCTestCase {
     })
     defer { server.stop() }
     let network = Network(Backend(baseURL: server.url))
-    let transfers = record(network.download(to: destination) { Call(.get, "/file") }.retry(3))
+    let transfers = record(network.transfer(to: destination) { Call(.get, "/file") }.retry(3))
     XCTAssertEqual(transfers.elements.last?.result, destination)
     XCTAssertEqual(try [UInt8](Data(contentsOf: destination)), content)
     XCTAssertEqual(ranges.all, ["all", "bytes=100000-"])

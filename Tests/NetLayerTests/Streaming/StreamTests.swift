@@ -26,10 +26,10 @@ final class StreamTests: XCTestCase {
     virtual.scheduler.start()
     subscription.dispose()
     let request = try XCTUnwrap(head.withLock { $0 }).request
-    virtual.note("", network.response(request))
+    virtual.note("", network.responses(request))
     var call = Call(.get, "/y")
     call.context = request.context
-    virtual.note("", network.response(call))
+    virtual.note("", network.responses(call))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all.map { $0.prefix(6) }, ["200 ab", "200 ab"])
   }
@@ -287,9 +287,9 @@ final class StreamTests: XCTestCase {
     let file = FileManager.default.temporaryDirectory.appending(path: "version-\(UUID().uuidString)")
     for (call, version) in [(Call.get("/a"), Request.HTTPVersion.http1), (.get("/a").httpVersion(.http2), .http2)] {
       _ = record(network.events(call))
-      _ = record(network.download(call, to: file))
+      _ = record(network.transfer(call, to: file))
       XCTAssertEqual(stub.requests.suffix(2).map(\.options.httpVersion), [version, version])
-      _ = record(network.response(HTTPMethod.get, "/a"))
+      _ = record(network.responses(HTTPMethod.get, "/a"))
       XCTAssertEqual(stub.requests.last?.options.httpVersion, .http2)
     }
   }

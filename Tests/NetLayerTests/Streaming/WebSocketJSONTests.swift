@@ -65,10 +65,10 @@ final class WebSocketJSONTests: XCTestCase {
         XCTFail("no error")
       } catch { XCTAssertEqual((error as? NetworkError)?.kind, .encoding) }
       do {
-        try await (socket.send(json: Double.nan) as Completable).value
+        try await socket.sending(json: Double.nan).value
         XCTFail("no error")
       } catch { XCTAssertEqual((error as? NetworkError)?.kind, .encoding) }
-      try await (socket.send(json: 1) as Completable).value
+      try await socket.sending(json: 1).value
       for try await _ in socket.messages {}
     }
     XCTAssertEqual(sent.all, ["1"])
@@ -105,7 +105,7 @@ final class WebSocketJSONTests: XCTestCase {
       [.message(message.text == Self.text ? message : .text("1"))]
     }
     let session = network(script, onError: errors).webSocket(.get("/game"), reconnect: RetryPolicy(attempts: 10)) {
-      $0.send(json: Move(playerName: "white"))
+      $0.sending(json: Move(playerName: "white"))
     }
     var moves: [Move] = []
     do {

@@ -62,7 +62,7 @@ final class WebSocketSessionTests: XCTestCase {
       .failure(.connection), .failure(.timeout),
       .socket(Script([.close(.goingAway, after: .seconds(5))]) { [.message($0)] }),
       .socket(Script([]) { [.message($0)] }))
-    let session = virtual.network().webSocket(.get("/chat"), reconnect: policy(virtual)) { $0.send("topic") }
+    let session = virtual.network().webSocket(.get("/chat"), reconnect: policy(virtual)) { $0.sending("topic") }
     let subscription = note(session, virtual)
     virtual.scheduler.advanceBy(60000)
     XCTAssertEqual(
@@ -127,10 +127,10 @@ final class WebSocketSessionTests: XCTestCase {
         Script([]) {
           received.add($0.text ?? ""); return []
         }))
-    let session = virtual.network().webSocket(.get("/"), reconnect: policy(virtual)) { $0.send("topic") }
+    let session = virtual.network().webSocket(.get("/"), reconnect: policy(virtual)) { $0.sending("topic") }
     let sent = Notes()
     func send(_ text: String) -> any Disposable {
-      session.send(text).subscribe(onCompleted: { sent.add(text) }, onError: { _ in sent.add("not \(text)") })
+      session.sending(text).subscribe(onCompleted: { sent.add(text) }, onError: { _ in sent.add("not \(text)") })
     }
     _ = send("before")
     let subscription = note(session, virtual)
@@ -162,7 +162,7 @@ final class WebSocketSessionTests: XCTestCase {
     subscription.disposable = note(session, virtual)
     virtual.scheduler.advanceBy(2000)
     let kinds = Notes()
-    _ = session.send("x").subscribe(onError: { kinds.add("\(NetworkError.wrapping($0).kind)") })
+    _ = session.sending("x").subscribe(onError: { kinds.add("\(NetworkError.wrapping($0).kind)") })
     virtual.scheduler.advanceBy(1000)
     XCTAssertEqual(kinds.all, ["cancelled"], "the late opening must not hide the end")
   }
@@ -210,7 +210,7 @@ final class WebSocketSessionTests: XCTestCase {
     let virtual = sequence(.failure(.tls, after: .seconds(1)))
     let session = virtual.network().webSocket(.get("/"), reconnect: policy(virtual))
     let kinds = Notes()
-    _ = session.send("x").subscribe(onError: { kinds.add("\(NetworkError.wrapping($0).kind)") })
+    _ = session.sending("x").subscribe(onError: { kinds.add("\(NetworkError.wrapping($0).kind)") })
     _ = note(session, virtual)
     virtual.scheduler.advanceBy(10000)
     XCTAssertEqual(kinds.all, ["tls"])

@@ -57,7 +57,7 @@ struct CacheFixture {
   /// Calls the endpoint, and runs all scheduled work.
   @discardableResult
   func get(_ endpoint: some Endpoint = Plain()) -> Seen {
-    run(network.response(Call(endpoint)))
+    run(network.responses(Call(endpoint)))
   }
 
   @discardableResult

@@ -48,7 +48,7 @@ func run(_ network: Network, _ count: Int, decoding: Bool = false) {
     if decoding {
       _ = network.json(.get, "/x").data(User.self).subscribe(onError: { fatalError("\($0)") })
     } else {
-      _ = network.response(.get, "/x").subscribe(onError: { fatalError("\($0)") })
+      _ = network.responses(.get, "/x").subscribe(onError: { fatalError("\($0)") })
     }
   }
 }

@@ -148,7 +148,7 @@ func requestOverHTTP2(_ method: HTTPMethod) throws -> Request {
 }
 
 let programs: [String: (Int) throws -> Void] = [
-  "response": { for _ in 0..<$0 { use(network.response(.get, "/x").subscribe(onNext: { use($0) })) } },
+  "response": { for _ in 0..<$0 { use(network.responses(.get, "/x").subscribe(onNext: { use($0) })) } },
   "decoded": { for _ in 0..<$0 { use(network.json(.get, "/x").data(User.self).subscribe(onNext: { use($0) })) } },
   "typed": { for _ in 0..<$0 { use(plain.request(.get("/x"), as: Message.self).subscribe(onSuccess: { use($0) })) } },
   "fetch": { try fetchRepeatedly($0, plain) },
@@ -163,11 +163,11 @@ let programs: [String: (Int) throws -> Void] = [
       use(plain.request(call, as: Message.self).subscribe(onSuccess: { use($0) }))
     }
   },
-  "interceptors": { for _ in 0..<$0 { use(busy.response(.get, "/x").subscribe(onNext: { use($0) })) } },
+  "interceptors": { for _ in 0..<$0 { use(busy.responses(.get, "/x").subscribe(onNext: { use($0) })) } },
   "authenticated": {
-    for _ in 0..<$0 { use(authenticated.response(.get, "/x").subscribe(onNext: { use($0) })) }
+    for _ in 0..<$0 { use(authenticated.responses(.get, "/x").subscribe(onNext: { use($0) })) }
   },
-  "cached": { for _ in 0..<$0 { use(cached.response(.get, "/x").subscribe(onNext: { use($0) })) } },
+  "cached": { for _ in 0..<$0 { use(cached.responses(.get, "/x").subscribe(onNext: { use($0) })) } },
   "chain": { use(chain($0 * 10).subscribe(onNext: { use($0) })) },
   "single": { count in
     for number in 0..<count * 10 {

@@ -56,7 +56,7 @@ struct Fleet {
   private func call(_ second: Int, _ phase: Double, _ network: Network, _ clock: TestScheduler, _ calls: Calls) {
     guard second < seconds else { return }
     clock.scheduleAt(Int((Double(second) + phase) * 1_000)) {
-      _ = network.response(.get, "/feed").subscribe(
+      _ = network.responses(.get, "/feed").subscribe(
         onNext: { calls.end(second, isFailed: $0.status != 200) }, onError: { _ in calls.end(second, isFailed: true) })
       call(second + 1, phase, network, clock, calls)
     }

@@ -28,7 +28,7 @@ enum Instances {
         group.enter()
         let wait = max(0, start + Double(second) + phase - Date().timeIntervalSince1970)
         DispatchQueue.global().asyncAfter(deadline: .now() + wait) {
-          _ = network.response(.get, "/feed").subscribe(
+          _ = network.responses(.get, "/feed").subscribe(
             onNext: { calls.end(second, isFailed: $0.status != 200) },
             onError: { _ in calls.end(second, isFailed: true) }, onDisposed: { group.leave() })
         }

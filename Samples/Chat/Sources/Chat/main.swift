@@ -10,7 +10,7 @@ let chat = Network()
 
 let session = chat.webSocket(.get(url), reconnect: RetryPolicy(attempts: 20, maxDelay: .seconds(10))) { socket in
   // Called for each connection, so that the user joins the room again after a reconnect.
-  socket.send("/join \(NSUserName())")
+  socket.sending("/join \(NSUserName())")
 }
 let bag = DisposeBag()
 
@@ -38,7 +38,7 @@ session.messages
 while let line = readLine() {
   do {
     // Returns after the line was sent. Waits while the session reconnects.
-    try await session.send(line).value
+    try await session.send(line)
   } catch {
     print("* not sent: \(error.localizedDescription)")
   }

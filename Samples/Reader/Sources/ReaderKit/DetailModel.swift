@@ -44,7 +44,7 @@ package final class DetailModel {
     progress = 0
     defer { progress = nil }
     do throws(NetworkError) {
-      try await network.fetch(uploading: file, to: AddFilm(article: id), by: .tus) { [weak self] sent in
+      try await network.upload(file, to: AddFilm(article: id), by: .tus) { [weak self] sent in
         Task { @MainActor in self?.progress = sent.fractionSent }
       }
     } catch {

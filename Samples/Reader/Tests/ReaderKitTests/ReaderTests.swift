@@ -42,7 +42,7 @@ final class ReaderTests: XCTestCase {
         else { return .json(#"{"error_description":"Wrong password"}"#, status: 401) }
         return .json(#"{"access_token":"t-ada","refresh_token":"r","expires_in":3600}"#)
       case (.post, "/articles/1/pictures"):
-        return .response(status: 201, after: .milliseconds(50)).reporting([.init(sent: 1, toSend: 2)])
+        return .response(status: 201, after: .milliseconds(50)).reporting([.init(sent: 1, sendTotal: 2)])
       case (.post, "/articles/1/films"): return .response(status: 201, headers: ["Location": "/uploads/1"])
       case (_, "/uploads/1"): return film(request)
       case (.put, let path) where path.hasPrefix("/articles/1/comments/"):

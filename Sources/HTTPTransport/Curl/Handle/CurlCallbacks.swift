@@ -41,13 +41,13 @@
       return isRewound ? 0 : Int32(CURL_SEEKFUNC_FAIL)
     }
 
-    static let reportProgress: ccurl_progress_callback = { context, toReceive, received, toSend, sent in
+    static let reportProgress: ccurl_progress_callback = { context, receiveTotal, received, sendTotal, sent in
       // The body of a redirect is not reported. libcurl passes 0 for an unknown length.
       guard let handle = handle(context), let transfer = handle.transfer, !(300..<400).contains(handle.response.status)
       else { return 0 }
       transfer.report(
         TransferProgress(
-          sent: sent, toSend: toSend > 0 ? toSend : nil, received: received, toReceive: toReceive > 0 ? toReceive : nil),
+          sent: sent, sendTotal: sendTotal > 0 ? sendTotal : nil, received: received, receiveTotal: receiveTotal > 0 ? receiveTotal : nil),
         at: transfer.loop.now)
       return 0
     }

@@ -40,7 +40,7 @@
     var finalProgress: TransferProgress {
       let sent = bytesSent
       let received = Swift.max(0, ccurl_easy_get_int64(easy, CURLINFO_SIZE_DOWNLOAD_T))
-      return TransferProgress(sent: sent, toSend: sent, received: received, toReceive: received)
+      return TransferProgress(sent: sent, sendTotal: sent, received: received, receiveTotal: received)
     }
 
     /// Returns the measurements of the transfer until now.

@@ -24,7 +24,7 @@ extension Network {
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
   ) -> Observable<String> {
-    response(method, url, parameters: parameters, encoding: encoding, headers: headers).compactMap {
+    responses(method, url, parameters: parameters, encoding: encoding, headers: headers).compactMap {
       try $0.reporting { try $0.validated().text() }
     }
   }
@@ -34,14 +34,14 @@ extension Network {
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
   ) -> Observable<Data> {
-    response(method, url, parameters: parameters, encoding: encoding, headers: headers).compactMap {
+    responses(method, url, parameters: parameters, encoding: encoding, headers: headers).compactMap {
       try $0.reporting { try $0.validated().body }
     }
   }
 
-  /// Requests any content and emits the response of any status: `response(_:)` of a ``Call``. The parameters are the same
+  /// Requests any content and emits the response of any status: `responses(_:)` of a ``Call``. The parameters are the same
   /// as in `json`.
-  public func response(
+  public func responses(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]
   ) -> Observable<Response> {
@@ -104,7 +104,7 @@ public struct Service<E: Endpoint>: Sendable {
 }
 
 extension Request {
-  /// Sends the request and calls `completion` once: `Network.response(_:)` and `Response.validated()` with a completion.
+  /// Sends the request and calls `completion` once: `Network.responses(_:)` and `Response.validated()` with a completion.
   ///
   /// The completion runs on the backend's `delivery` scheduler, or else on `mapping`. The backend applies its
   /// interceptors and adds nothing else to the request.
@@ -112,6 +112,6 @@ extension Request {
   public func start(
     on network: Network = .default, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> RunningRequest {
-    network.run(network.response(self).delivering { try $0.validated() }, completion)
+    network.run(network.responses(self).delivering { try $0.validated() }, completion)
   }
 }

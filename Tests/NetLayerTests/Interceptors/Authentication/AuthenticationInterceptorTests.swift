@@ -73,7 +73,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let virtual = server({ "new" }, after: .milliseconds(100))
     let network = virtual.network(
       try interceptor(virtual) { _ in virtual.after(.seconds(1), Token(access: "new")) })
-    for index in 0..<100 { virtual.note("", network.response(.get, "/\(index)")) }
+    for index in 0..<100 { virtual.note("", network.responses(.get, "/\(index)")) }
     virtual.scheduler.start()
     XCTAssertEqual(refreshes.all, ["old"])
     XCTAssertEqual(virtual.notes.all, Array(repeating: "200 ok @1200", count: 100))
@@ -87,8 +87,8 @@ final class AuthenticationInterceptorTests: XCTestCase {
       return isNew ? .json("ok") : .json("who?", status: 401, after: delay)
     }
     let network = virtual.network(try interceptor(virtual) { _ in .just(Token(access: "new")) })
-    virtual.note("slow ", network.response(.get, "/slow"))
-    virtual.note("fast ", network.response(.get, "/fast"))
+    virtual.note("slow ", network.responses(.get, "/slow"))
+    virtual.note("fast ", network.responses(.get, "/fast"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["fast 200 ok @1000", "slow 200 ok @5000"])
     XCTAssertEqual(refreshes.all, ["old"])
@@ -97,7 +97,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
   func test_second401_isReturned() throws {
     let virtual = server { "another" }
     let network = virtual.network(try interceptor(virtual) { _ in .just(Token(access: "new")) })
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["401 who? @0"])
     XCTAssertEqual(virtual.stub.requests.count, 2)
@@ -113,7 +113,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
       })
     let errors = Locked<[NetworkError]>([])
     for _ in 0..<3 {
-      _ = network.response(.get, "/x").subscribe(onError: { error in
+      _ = network.responses(.get, "/x").subscribe(onError: { error in
         errors.withLock { $0.append(NetworkError.wrapping(error)) }
       })
     }
@@ -125,7 +125,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertEqual(seen.map { $0.response?.status }, [401, 401, 401])
     XCTAssertEqual(refreshes.all, ["old"])
     isDown.withLock { $0 = false }
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["200 ok @1000"])
   }
@@ -145,7 +145,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     }
     let retry = RetryInterceptor(policy: RetryPolicy(jitter: { $0.upperBound }, scheduler: virtual.scheduler))
     network.withLock { $0 = virtual.network(retry, authentication) }
-    virtual.note("", try XCTUnwrap(network.withLock { $0 }).response(.get, "/x"))
+    virtual.note("", try XCTUnwrap(network.withLock { $0 }).responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["200 ok @500"])
     XCTAssertEqual(virtual.paths, ["/x", "/token", "/token", "/x"])
@@ -159,12 +159,12 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let network = virtual.network(
       try interceptor(virtual, max: 2) { _ in .just(Token(access: "\(number.next())")) })
     for _ in 0..<3 {
-      virtual.note("", network.response(.get, "/x"))
+      virtual.note("", network.responses(.get, "/x"))
       virtual.scheduler.start()
     }
     XCTAssertEqual(virtual.notes.all, ["401 who? @0", "401 who? @0", "authentication @0"])
     virtual.scheduler.advanceTo(60_000)
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(refreshes.all.count, 3, "the window is over")
   }
@@ -173,10 +173,10 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let virtual = server { "never" }
     let authentication = try interceptor(virtual, max: 1) { _ in .just(Token(access: "useless")) }
     let network = virtual.network(authentication)
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     authentication.set(Token(access: "of another user"))
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(refreshes.all, ["old", "of another user"])
     XCTAssertEqual(virtual.notes.all, ["401 who? @0", "401 who? @0"])
@@ -194,7 +194,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     ] {
       let virtual = server { "new" }
       let network = virtual.network(try interceptor(virtual) { _ in .just(Token(access: "new")) })
-      virtual.note("", network.response(Recording(body: body)))
+      virtual.note("", network.responses(Recording(body: body)))
       virtual.scheduler.start()
       XCTAssertEqual(virtual.notes.all, [result])
     }
@@ -207,13 +207,13 @@ final class AuthenticationInterceptorTests: XCTestCase {
       try interceptor(virtual, Token(access: "new", expiry: expiry)) { _ in
         virtual.after(.seconds(1), Token(access: "new"))
       })
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.advanceTo(69_999)
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.advanceTo(70_000)
     XCTAssertEqual(refreshes.all, [], "more than 30 s are left")
     virtual.scheduler.advanceTo(70_001)
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(refreshes.all, ["new"])
     XCTAssertEqual(virtual.notes.all, ["200 ok @0", "200 ok @69999", "200 ok @71001"])
@@ -225,10 +225,10 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let expiry = virtual.scheduler.now.addingTimeInterval(10)
     let network = virtual.network(
       try interceptor(virtual, Token(access: "old", expiry: expiry)) { _ in throw TestError() })
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     virtual.scheduler.advanceTo(10_000)
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["200 ok @0", "authentication @10000"])
   }
@@ -237,9 +237,9 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let virtual = VirtualNetwork(.json("ok"))
     let network = virtual.network(try interceptor(virtual) { _ in throw TestError() })
     for url in ["http://h/a", "http://H:80/a", "https://h/a", "http://h:81/a", "http://h.evil/a", "http://evil/h"] {
-      virtual.note("", network.response(.get, url))
+      virtual.note("", network.responses(.get, url))
     }
-    virtual.note("", network.response(.get, "/own", headers: ["Authorization": "Basic mine"]))
+    virtual.note("", network.responses(.get, "/own", headers: ["Authorization": "Basic mine"]))
     virtual.scheduler.start()
     XCTAssertEqual(
       virtual.stub.requests.map { $0.headers["Authorization"] },
@@ -251,7 +251,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let interceptor = AuthenticationInterceptor(
       for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "s")),
       apply: { $1.headers["X-Ticket"] = $0.access }, refresh: { _ in throw TestError() })
-    virtual.note("", virtual.network(interceptor).response(.get, "/x"))
+    virtual.note("", virtual.network(interceptor).responses(.get, "/x"))
     virtual.scheduler.start()
     let sent = try XCTUnwrap(virtual.stub.requests.first)
     XCTAssertEqual(sent.headers["X-Ticket"], "s")
@@ -265,7 +265,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
   func test_withoutToken_requestIsSentUnauthenticated_andA401RequestsAToken() throws {
     let virtual = server { "new" }
     let network = virtual.network(try interceptor(virtual, nil) { _ in .just(Token(access: "new")) })
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(refreshes.all, ["none"])
     XCTAssertEqual(virtual.stub.requests.map { $0.headers["Authorization"] }, [nil, "Bearer new"])
@@ -276,7 +276,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let store = MemoryTokenStore(Token(access: "old"))
     let network = virtual.network(
       try interceptor(virtual, store: store) { _ in virtual.after(.seconds(1), Token(access: "new")) })
-    let subscription = virtual.note("", network.response(.get, "/x"))
+    let subscription = virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.advanceTo(500)
     subscription.dispose()
     virtual.scheduler.start()
@@ -290,7 +290,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let authentication = try interceptor(virtual, store: store) { _ in
       virtual.after(.seconds(1), Token(access: "new"))
     }
-    virtual.note("", virtual.network(authentication).response(.get, "/x"))
+    virtual.note("", virtual.network(authentication).responses(.get, "/x"))
     virtual.scheduler.advanceTo(500)
     authentication.set(nil)
     virtual.scheduler.start()
@@ -304,7 +304,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let store = HookedStore(Token(access: "old"))
     let authentication = try interceptor(virtual, store: store) { _ in .just(Token(access: "new")) }
     store.hook.withLock { $0 = { token in if token != nil { authentication.set(nil) } } }
-    virtual.note("", virtual.network(authentication).response(.get, "/x"))
+    virtual.note("", virtual.network(authentication).responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertNil(authentication.present)
     XCTAssertNil(store.load())
@@ -313,7 +313,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
   func test_requestOfOneUser_isNotRetriedAsAnother() throws {
     let virtual = VirtualNetwork(.json("who?", status: 401, after: .seconds(1)))
     let authentication = try interceptor(virtual, Token(access: "anna")) { _ in throw TestError() }
-    virtual.note("", virtual.network(authentication).response(.post, "/x"))
+    virtual.note("", virtual.network(authentication).responses(.post, "/x"))
     virtual.scheduler.advanceTo(500)
     authentication.set(Token(access: "bert"))
     virtual.scheduler.start()
@@ -327,10 +327,10 @@ final class AuthenticationInterceptorTests: XCTestCase {
       virtual.after(.seconds(1), Token(access: "")).map { _ in throw TestError() }
     }
     let network = virtual.network(authentication)
-    virtual.note("anna ", network.response(.get, "/x"))
+    virtual.note("anna ", network.responses(.get, "/x"))
     virtual.scheduler.advanceTo(500)
     authentication.set(Token(access: "bert"))
-    virtual.note("bert ", network.response(.get, "/x"))
+    virtual.note("bert ", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["anna 401 who? @500", "bert 200 ok @500"])
   }
@@ -347,7 +347,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     }
     let virtual = server { "new" }
     let network = virtual.network(try interceptor(virtual) { _ in throw TestError() }, Redirected())
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["401 who? @0"])
     XCTAssertEqual(refreshes.all, [])
@@ -373,7 +373,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
       authentication,
       Redirected { $0.headers["Authorization"] == "Bearer new 1" && $0.url.path == "/moved" })
     for path in ["/moved", "/x"] {
-      virtual.note("", network.response(.get, path))
+      virtual.note("", network.responses(.get, path))
       virtual.scheduler.start()
     }
     XCTAssertEqual(virtual.notes.all, ["401 who? @0", "401 who? @0"])
@@ -387,7 +387,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
       response: Response(request: Request(url: try XCTUnwrap(URL(string: "http://h/token"))), status: 503))
     let network = virtual.network(try interceptor(virtual) { _ in .error(failure) })
     let statuses = Locked<[Int?]>([])
-    _ = network.response(.get, "/x").subscribe(onError: { error in
+    _ = network.responses(.get, "/x").subscribe(onError: { error in
       statuses.withLock { $0.append(NetworkError.wrapping(error).response?.status) }
     })
     virtual.scheduler.start()
@@ -407,7 +407,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
       ))
     let kinds = Notes()
     func get() {
-      _ = network.response(.get, "/x").subscribe(
+      _ = network.responses(.get, "/x").subscribe(
         onNext: { kinds.add("\($0.status)") }, onError: { kinds.add("\(NetworkError.wrapping($0).kind)") })
       clock.time.start()
     }
@@ -420,7 +420,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
 
   func test_refreshThatNeverEnds_timesOut() throws {
     let virtual = server { "new" }
-    virtual.note("", virtual.network(try interceptor(virtual) { _ in .never() }).response(.get, "/x"))
+    virtual.note("", virtual.network(try interceptor(virtual) { _ in .never() }).responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["authentication @60000"])
   }
@@ -469,7 +469,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let network = Network(
       Backend(baseURL: URL(string: "http://h"), transport: transport, interceptors: [authentication]))
     let all = Observable.range(start: 0, count: 100)
-      .flatMap { _ in network.response(.get, "/x").subscribeOn(ConcurrentDispatchQueueScheduler(qos: .utility)) }
+      .flatMap { _ in network.responses(.get, "/x").subscribeOn(ConcurrentDispatchQueueScheduler(qos: .utility)) }
     XCTAssertEqual(record(all).elements.map(\.status), Array(repeating: 200, count: 100))
     XCTAssertEqual(count.value, 1)
   }

@@ -129,7 +129,7 @@ final class ChallengeTests: XCTestCase {
   }
 
   private func get(_ virtual: VirtualNetwork, _ network: Network, _ path: String) -> String {
-    virtual.note("", network.response(.get, path))
+    virtual.note("", network.responses(.get, path))
     virtual.scheduler.start()
     return virtual.notes.all.last ?? ""
   }
@@ -188,7 +188,7 @@ final class ChallengeTests: XCTestCase {
     let interceptor = ChallengeInterceptor(
       for: [URL(string: "http://h")].compactMap { $0 }, user: "ada:love", password: "lace", allowsBasicWithoutTLS: true)
     let reasons = Notes()
-    _ = virtual.network(interceptor).response(.get, "/").subscribe(
+    _ = virtual.network(interceptor).responses(.get, "/").subscribe(
       onNext: { reasons.add("\($0.status)") }, onError: { reasons.add(NetworkError.wrapping($0).reason) })
     virtual.scheduler.start()
     XCTAssertEqual(
@@ -218,7 +218,7 @@ final class ChallengeTests: XCTestCase {
   func test_unsupportedDigest_isNamed() throws {
     let virtual = server { _, _ in #"Digest realm="r", nonce="n", qop="auth-int""# }
     let recorded = Box<NetworkError?>(nil)
-    _ = virtual.network(interceptor()).response(.get, "/").subscribe(onError: { error in
+    _ = virtual.network(interceptor()).responses(.get, "/").subscribe(onError: { error in
       recorded.value = NetworkError.wrapping(error)
     })
     virtual.scheduler.start()
@@ -240,7 +240,7 @@ final class ChallengeTests: XCTestCase {
       let (isHostile, recorded) = (Box(true), Box<NetworkError?>(nil))
       let virtual = server(scheme: { _, _ in isHostile.value ? bad : good })
       let network = virtual.network(interceptor())
-      _ = network.response(.get, "/").subscribe(onError: { recorded.value = NetworkError.wrapping($0) })
+      _ = network.responses(.get, "/").subscribe(onError: { recorded.value = NetworkError.wrapping($0) })
       virtual.scheduler.start()
       let error = try XCTUnwrap(recorded.value)
       XCTAssertEqual(error.kind, .authentication)
@@ -261,7 +261,7 @@ final class ChallengeTests: XCTestCase {
     _ = get(virtual, network, "/")
     XCTAssertEqual(get(virtual, network, "http://other/"), "401 who @0")
     XCTAssertNil(virtual.stub.requests.last?.headers["Authorization"])
-    virtual.note("", network.response(.get, "/", headers: ["Authorization": "Mine"]))
+    virtual.note("", network.responses(.get, "/", headers: ["Authorization": "Mine"]))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.stub.requests.last?.headers["Authorization"], "Mine")
   }
@@ -270,7 +270,7 @@ final class ChallengeTests: XCTestCase {
     let virtual = server()
     let network = virtual.network(interceptor())
     let once = Request.BodyStream(once: AsyncStream<Data> { $0.finish() })
-    virtual.note("", network.response(Call.post("/", .stream(once, contentType: "text/plain"))))
+    virtual.note("", network.responses(Call.post("/", .stream(once, contentType: "text/plain"))))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["401 who @0"])
   }

@@ -33,7 +33,7 @@ final class ContinuedCallTests: XCTestCase {
       let virtual = VirtualNetwork(.json("busy", status: 503))
       let authentication = try interceptor()
       authentication.set(ann)
-      virtual.note("", virtual.network(retry, authentication).response(.put, "/me"))
+      virtual.note("", virtual.network(retry, authentication).responses(.put, "/me"))
       virtual.scheduler.advanceTo(100)
       for token in states { authentication.set(token) }
       virtual.scheduler.start()
@@ -48,7 +48,7 @@ final class ContinuedCallTests: XCTestCase {
       // So close to its expiry that it is refreshed before the call, and valid if that fails.
       let old = Token(access: "ann-1", expiry: virtual.scheduler.now + 20, account: "ann")
       let authentication = try interceptor(MemoryTokenStore(old)) { _ -> Single<Token> in .never() }
-      virtual.note("", virtual.network(authentication).response(.post, "/me"))
+      virtual.note("", virtual.network(authentication).responses(.post, "/me"))
       virtual.scheduler.advanceTo(100)
       authentication.set(token)
       virtual.scheduler.advanceTo(200)
@@ -61,7 +61,7 @@ final class ContinuedCallTests: XCTestCase {
     let virtual = VirtualNetwork(.sequence([.json("busy", status: 503), .json("ok")]))
     let authentication = try interceptor()
     authentication.set(ann)
-    virtual.note("", virtual.network(retry, authentication).response(.put, "/me"))
+    virtual.note("", virtual.network(retry, authentication).responses(.put, "/me"))
     virtual.scheduler.advanceTo(100)
     authentication.set(Token(access: "ann-2", account: "ann"))
     virtual.scheduler.start()
@@ -72,7 +72,7 @@ final class ContinuedCallTests: XCTestCase {
     let virtual = VirtualNetwork(.sequence([.json("busy", status: 503), .json("ok")]))
     let authentication = try interceptor()
     authentication.set(nil)
-    virtual.note("", virtual.network(retry, authentication).response(.put, "/me"))
+    virtual.note("", virtual.network(retry, authentication).responses(.put, "/me"))
     virtual.scheduler.advanceTo(100)
     authentication.set(ann)
     virtual.scheduler.start()
@@ -89,7 +89,7 @@ final class ContinuedCallTests: XCTestCase {
     let authentication = try interceptor()
     authentication.set(ann)
     virtual.note(
-      "", virtual.network(ReachabilityInterceptor(Switch(state: state)), authentication).response(.put, "/me"))
+      "", virtual.network(ReachabilityInterceptor(Switch(state: state)), authentication).responses(.put, "/me"))
     virtual.scheduler.advanceTo(100)
     authentication.set(nil)
     authentication.set(bob)
@@ -107,12 +107,12 @@ final class ContinuedCallTests: XCTestCase {
     }
     let store = MemoryTokenStore(ann)
     let network = virtual.network(try interceptor(store))
-    virtual.note("", network.response(.get, "/a"))
+    virtual.note("", network.responses(.get, "/a"))
     store.save(bob)
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all.map { $0.prefix(3) }, ["401"])
     XCTAssertEqual(sent(virtual), ["Bearer ann-1"])
-    virtual.note("", network.response(.get, "/b"))
+    virtual.note("", network.responses(.get, "/b"))
     virtual.scheduler.start()
     XCTAssertEqual(sent(virtual).last, "Bearer bob-1", "the next call belongs to the present user")
   }
@@ -122,7 +122,7 @@ final class ContinuedCallTests: XCTestCase {
     let bob = bob
     let authentication = try interceptor { _ in .just(bob) }
     authentication.set(ann)
-    virtual.note("", virtual.network(authentication).response(.post, "/transfer"))
+    virtual.note("", virtual.network(authentication).responses(.post, "/transfer"))
     virtual.scheduler.start()
     XCTAssertEqual(sent(virtual), ["Bearer ann-1"])
   }
@@ -135,7 +135,7 @@ final class ContinuedCallTests: XCTestCase {
       _ = refreshes.next()
       return .just(Token(access: "ann-2", account: "ann"))
     }
-    virtual.note("", virtual.network(authentication).response(.get, "/a"))
+    virtual.note("", virtual.network(authentication).responses(.get, "/a"))
     store.save(nil)
     virtual.scheduler.start()
     XCTAssertEqual(refreshes.value, 0)
@@ -155,7 +155,7 @@ final class ContinuedCallTests: XCTestCase {
     }
     let authentication = try interceptor(Nothing()) { _ in .just(Token(access: "ann-2", account: "ann")) }
     authentication.set(ann)
-    virtual.note("", virtual.network(authentication).response(.get, "/a"))
+    virtual.note("", virtual.network(authentication).responses(.get, "/a"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all.map { $0.prefix(6) }, ["200 ok"])
   }
@@ -165,7 +165,7 @@ final class ContinuedCallTests: XCTestCase {
       let virtual = VirtualNetwork(.json("", status: 401))
       let authentication = try interceptor { _ in .never() }
       authentication.set(ann)
-      virtual.note("", virtual.network(authentication).response(.get, "/a"))
+      virtual.note("", virtual.network(authentication).responses(.get, "/a"))
       virtual.scheduler.advanceTo(100)
       XCTAssertEqual(virtual.notes.all, [])
       authentication.set(next)
@@ -197,7 +197,7 @@ final class ContinuedCallTests: XCTestCase {
     }
     authentication.set(ann)
     let network = virtual.network(authentication, Redirected(url: "http://files/x"))
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(refreshes.value, 0, "the redirect has dropped the token")
     XCTAssertEqual(virtual.notes.all.map { $0.prefix(3) }, ["401"])
@@ -209,7 +209,7 @@ final class ContinuedCallTests: XCTestCase {
     let urls = try ["http://h", "https://h"].map { try XCTUnwrap(URL(string: $0)) }
     let network = virtual.network(
       ChallengeInterceptor(for: urls, user: "ann", password: "s3cr3t"), Redirected(url: "https://h/x"))
-    for _ in 1...2 { virtual.note("", network.response(.get, "/x")) }
+    for _ in 1...2 { virtual.note("", network.responses(.get, "/x")) }
     virtual.scheduler.start()
     XCTAssertEqual(sent(virtual), ["none", "none"])
   }
@@ -244,7 +244,7 @@ final class ContinuedCallTests: XCTestCase {
         ChallengeInterceptor(for: [try XCTUnwrap(URL(string: "http://h"))], user: "ann", password: "p"),
         Elsewhere(url: url, count: isElsewhere))
       for _ in 1...2 {
-        virtual.note("", network.response(.get, "/x"))
+        virtual.note("", network.responses(.get, "/x"))
         virtual.scheduler.start()
       }
       XCTAssertEqual(sent(virtual).last?.contains("nonce=\"\(nonce)\""), true, "\(field.prefix(30)) of \(url)")
@@ -264,7 +264,7 @@ final class ContinuedCallTests: XCTestCase {
         for: [try XCTUnwrap(URL(string: "http://h"))], user: "ann", password: "p", allowsBasicWithoutTLS: true))
     for next in ["Basic realm=a", nil] {
       for _ in 1...2 {
-        virtual.note("", network.response(.get, "/x"))
+        virtual.note("", network.responses(.get, "/x"))
         virtual.scheduler.start()
       }
       if let next { scheme.withLock { $0 = next } }

@@ -57,7 +57,7 @@ final class TokenOwnerTests: XCTestCase {
       let owners = Notes()
       let subscription = authentication.owner.subscribe(onNext: { owners.add($0 ?? "none") })
       for path in ["/cached", "/refreshing", "/cached"] {
-        virtual.note("", network.response(.get, path))
+        virtual.note("", network.responses(.get, path))
         virtual.scheduler.start()
       }
       XCTAssertEqual(virtual.paths.filter { $0 == "/cached" }.count, requests)
@@ -141,10 +141,10 @@ final class TokenOwnerTests: XCTestCase {
       for: [try url()], store: store,
       refresh: { _ -> Single<Token> in throw TestError("not needed") })
     let network = virtual.network(authentication)
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     store.isBroken.withLock { $0 = false }
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["other @0", "200 ok @0"])
   }

@@ -81,7 +81,7 @@ final class TokenRefreshTests: XCTestCase {
     let store = Store(dead)
     let (virtual, network, _) = try network(store, refresh: Self.after(.seconds(1)))
     let held = try XCTUnwrap(store.lockForRefresh())
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.advanceTo(2490)
     held.dispose()
     virtual.scheduler.advanceTo(10_000)
@@ -92,13 +92,13 @@ final class TokenRefreshTests: XCTestCase {
   func test_lateRefresh_failsTheCallers_andStoresItsTokenForLaterCalls() throws {
     let store = Store(dead)
     let (virtual, network, _) = try network(store, refresh: Self.after(.seconds(5)))
-    virtual.note("1 ", network.response(.get, "/x"))
+    virtual.note("1 ", network.responses(.get, "/x"))
     virtual.scheduler.advanceTo(4000)
     XCTAssertEqual(virtual.notes.all, ["1 authentication @3000"])
     XCTAssertTrue(store.isLocked.value, "another process must not use the same refresh token")
-    virtual.note("2 ", network.response(.get, "/x"))
+    virtual.note("2 ", network.responses(.get, "/x"))
     virtual.scheduler.advanceTo(5000)
-    virtual.note("3 ", network.response(.get, "/x"))
+    virtual.note("3 ", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["1 authentication @3000", "2 200 ok @5000", "3 200 ok @5000"])
     XCTAssertEqual(refreshes.value, 1)
@@ -110,12 +110,12 @@ final class TokenRefreshTests: XCTestCase {
     let store = Store(dead)
     let (virtual, network, login) = try network(store, accepts: ["b"]) { _ in .never() }
     for number in 1...2 {
-      virtual.note("\(number) ", network.response(.get, "/x"))
+      virtual.note("\(number) ", network.responses(.get, "/x"))
       virtual.scheduler.advanceBy(10_000)
     }
     XCTAssertEqual(virtual.notes.all, ["1 authentication @3000", "2 authentication @13000"])
     try await login.setToken(Token(access: "b"))
-    virtual.note("3 ", network.response(.get, "/x"))
+    virtual.note("3 ", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all.last, "3 200 ok @20000")
   }
@@ -127,10 +127,10 @@ final class TokenRefreshTests: XCTestCase {
       let (virtual, network, login) = try network(store) { _ in
         isFirst.raise() ? .never() : .just(Token(access: "new"))
       }
-      let waiting = network.response(.get, "/x").asObservable().subscribe(onError: { _ in })
+      let waiting = network.responses(.get, "/x").asObservable().subscribe(onError: { _ in })
       virtual.scheduler.advanceTo(signIn)
       try await login.setToken(Token(access: "old", account: "bob"))
-      virtual.note("", network.response(.get, "/x"))
+      virtual.note("", network.responses(.get, "/x"))
       virtual.scheduler.advanceTo(10_000)
       XCTAssertEqual(virtual.notes.all, [end])
       waiting.dispose()
@@ -148,7 +148,7 @@ final class TokenRefreshTests: XCTestCase {
           store.token.value = Token(access: "new", refresh: "r2")
           return Token(access: "new", refresh: "r2")
         })
-      virtual.note("", network.response(.get, "/x"))
+      virtual.note("", network.responses(.get, "/x"))
       virtual.scheduler.advanceTo(500)
       try await login.setToken(next)
       virtual.scheduler.advanceTo(2000)
@@ -160,7 +160,7 @@ final class TokenRefreshTests: XCTestCase {
   func test_discardedRefresh_doesNotUndoASignInOfAnotherProcess() async throws {
     let store = Store(dead)
     let (virtual, network, login) = try network(store, refresh: Self.after(.seconds(2)))
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.advanceTo(500)
     try await login.setToken(nil)
     store.token.value = Token(access: "other", account: "bob")
@@ -173,7 +173,7 @@ final class TokenRefreshTests: XCTestCase {
     let store = Store(dead)
     let (virtual, network, login) = try network(store, refresh: Self.after(.zero))
     store.closed.value = ["new"]
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(store.events.all, ["save new"])
     let hasReturned = Flag()
@@ -220,7 +220,7 @@ final class TokenRefreshTests: XCTestCase {
       }
       XCTAssertEqual(store.token.value?.access, left, "\(account) \(isRead)")
       // The new user stays signed in for this run, also after a refresh.
-      virtual.note("", network.response(.get, "/x"))
+      virtual.note("", network.responses(.get, "/x"))
       virtual.scheduler.start()
       XCTAssertTrue(holds { virtual.notes.all.count == 1 })
       XCTAssertEqual(virtual.notes.all, ["200 ok @0"], "\(account) \(isRead)")
@@ -237,7 +237,7 @@ final class TokenRefreshTests: XCTestCase {
       try await login.setToken(Token(access: "old", account: "bob"))
       XCTFail("the sign-in was saved")
     } catch {}
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertTrue(holds { virtual.notes.all.count == 1 })
     XCTAssertEqual(virtual.notes.all, ["200 ok @0"])
@@ -252,7 +252,7 @@ final class TokenRefreshTests: XCTestCase {
       try await login.setToken(Token(access: "old", account: "bob"))
       XCTAssertTrue(standsStill { store.events.all.count })
       store.token.value = nil
-      virtual.note("", network.response(.get, "/x"))
+      virtual.note("", network.responses(.get, "/x"))
       virtual.scheduler.start()
       XCTAssertTrue(holds { virtual.notes.all.count == 1 })
       XCTAssertEqual(virtual.notes.all, ["authentication @0"])
@@ -271,7 +271,7 @@ final class TokenRefreshTests: XCTestCase {
           throw TestError("the profile can't be read")
         }
       })
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.advanceTo(1000)
     try await login.setToken(nil)
     XCTAssertNil(store.token.value)
@@ -284,7 +284,7 @@ final class TokenRefreshTests: XCTestCase {
     let store = Store(nil)
     store.closed.value = ["load"]
     let (virtual, network, login) = try network(store, refresh: Self.after(.zero))
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.advanceTo(1000)
     XCTAssertEqual(virtual.notes.all, [])
     try await login.setToken(Token(access: "new", account: "ann"))

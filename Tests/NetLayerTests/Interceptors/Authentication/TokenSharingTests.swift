@@ -26,7 +26,7 @@ final class TokenSharingTests: XCTestCase {
 
   private func calls(_ count: Int, every step: Int, _ virtual: VirtualNetwork, _ network: Network) {
     for _ in 0..<count {
-      virtual.note("", network.response(.get, "/x"))
+      virtual.note("", network.responses(.get, "/x"))
       virtual.scheduler.advanceBy(step)
     }
   }
@@ -67,10 +67,10 @@ final class TokenSharingTests: XCTestCase {
     let (network, authentication) = try network(virtual, MemoryTokenStore()) { _ in .just(Token(access: "new")) }
     authentication.set(Token(access: "hour", expiry: virtual.scheduler.now.addingTimeInterval(3600)))
     virtual.scheduler.advanceTo(3_569_999)
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     XCTAssertEqual(refreshes.all, [])
     virtual.scheduler.advanceTo(3_570_000)
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     XCTAssertEqual(refreshes.all, ["hour"])
   }
 
@@ -111,9 +111,9 @@ final class TokenSharingTests: XCTestCase {
     let (network, _) = try network(virtual, MemoryTokenStore(Token(access: "old")), max: 2) { _ in
       .just(Token(access: "new"))
     }
-    for _ in 0..<20 { virtual.note("", network.response(.get, "/x")) }
+    for _ in 0..<20 { virtual.note("", network.responses(.get, "/x")) }
     virtual.scheduler.start()
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(Set(virtual.notes.all.map { $0.prefix(3) }), ["401"], "the second refresh is within the limit")
   }
@@ -178,7 +178,7 @@ final class TokenSharingTests: XCTestCase {
       let (network, _) = try network(virtual, FileTokenStore(file)) { old in
         virtual.scheduler.runs(after: .seconds(1)) { try server.refresh(old) }
       }
-      virtual.note("\(index) ", network.response(.get, "/x"))
+      virtual.note("\(index) ", network.responses(.get, "/x"))
     }
     virtual.scheduler.advanceTo(5000)
     XCTAssertEqual(refreshes.all, ["dead"])
@@ -191,7 +191,7 @@ final class TokenSharingTests: XCTestCase {
     let lock = try XCTUnwrap(try store.lockForRefresh())
     XCTAssertNil(try store.lockForRefresh())
     let (network, _) = try network(virtual, store) { _ in .just(Token(access: "new")) }
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.advanceTo(59_999)
     XCTAssertEqual(virtual.notes.all, [])
     virtual.scheduler.advanceTo(60_000)
@@ -207,7 +207,7 @@ final class TokenSharingTests: XCTestCase {
     let (network, authentication) = try network(virtual, FileTokenStore(file)) { _ in
       virtual.scheduler.runs(after: .seconds(1)) { Token(access: "new") }
     }
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.advanceTo(500)
     try FileTokenStore(file).save(nil)
     virtual.scheduler.advanceTo(5000)
@@ -225,14 +225,14 @@ final class TokenSharingTests: XCTestCase {
     let (network, authentication) = try network(virtual, FileTokenStore(file)) { _ in
       virtual.scheduler.runs(after: .seconds(1)) { Token(access: "new") }
     }
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.advanceTo(500)
     try FileTokenStore(file).save(Token(access: "other", account: "bob"))
     virtual.scheduler.advanceTo(5000)
     XCTAssertEqual(try FileTokenStore(file).load()?.access, "other")
     XCTAssertEqual(virtual.notes.all, ["401 who? @1000"], "the call of one user is not sent as the other")
     XCTAssertEqual(authentication.present?.account, "bob")
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all.last, "200 ok @5000")
   }
@@ -247,7 +247,7 @@ final class TokenSharingTests: XCTestCase {
       store.save(new)
       return .just(new)
     }
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["200 ok @0"])
     XCTAssertEqual(authentication.present?.account, "ann")
@@ -276,7 +276,7 @@ final class TokenSharingTests: XCTestCase {
     let (network, authentication) = try network(virtual, store) { _ in
       virtual.scheduler.runs(after: .seconds(1)) { Token(access: "new") }
     }
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.advanceTo(500)
     try await authentication.setToken(nil)
     XCTAssertEqual(store.saved.all, ["none"])
@@ -291,7 +291,7 @@ final class TokenSharingTests: XCTestCase {
     let store = LockedStore(Token(access: "dead", refresh: "r"))
     let (network, authentication) = try network(virtual, store) { _ in .just(Token(access: "new")) }
     let held = try XCTUnwrap(store.lockForRefresh())
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.advanceTo(500)
     let waiting = store.attempts.value
     XCTAssertGreaterThan(waiting, 5)
@@ -313,7 +313,7 @@ final class TokenSharingTests: XCTestCase {
     let held = try XCTUnwrap(store.lockForRefresh())
     let signOut = Task { try await authentication.setToken(nil) }
     XCTAssertTrue(holds { store.attempts.value > 1 })
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     store.save(Token(access: "renewed"))
     store.opens.withLock { $0 = true }
     virtual.scheduler.advanceTo(5000)
@@ -425,7 +425,7 @@ final class TokenSharingTests: XCTestCase {
     let (network, authentication) = try network(virtual, MemoryTokenStore(Token(access: "old", account: "ann"))) { _ in
       throw TestError()
     }
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.advanceTo(500)
     authentication.set(Token(access: "new", account: "ann"))
     virtual.scheduler.start()

@@ -19,7 +19,7 @@ final class CacheAccountTests: XCTestCase {
     ] {
       let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
       let network = fixture.network.with { $0.redaction = Redaction.standard.hiding("X-Shop-User") }
-      func get(_ value: String) -> [String] { fixture.run(network.response(.get, "/a", headers: [name: value])).bodies }
+      func get(_ value: String) -> [String] { fixture.run(network.responses(.get, "/a", headers: [name: value])).bodies }
       XCTAssertEqual([get("ada"), get("bob"), get("ada")], [["1"], ["2"], ["1"]], name)
     }
   }
@@ -48,7 +48,7 @@ final class CacheAccountTests: XCTestCase {
     let ann = Network(Backend(baseURL: url, transport: Self.counting("ann"), interceptors: [CacheInterceptor(cache)]))
     let (bob, eve) = (Self.counting("bob"), Self.counting("eve"))
     func get(_ network: Network) -> String? {
-      record(network.response(.get, "/a")).elements.last.map { String(decoding: $0.body, as: UTF8.self) }
+      record(network.responses(.get, "/a")).elements.last.map { String(decoding: $0.body, as: UTF8.self) }
     }
     for _ in 0..<2 {
       XCTAssertEqual(get(ann), "ann1")
@@ -69,7 +69,7 @@ final class CacheAccountTests: XCTestCase {
       let cache = ResponseCache(directory: directory)
       defer { _ = cache.settle() }
       let own = Network(Backend(baseURL: url, transport: Self.counting("own"), interceptors: [CacheInterceptor(cache)]))
-      return record(own.with(change).response(.get, "/a")).elements.last.map {
+      return record(own.with(change).responses(.get, "/a")).elements.last.map {
         String(decoding: $0.body, as: UTF8.self)
       }
     }
@@ -167,9 +167,9 @@ final class CacheAccountTests: XCTestCase {
       return .response(headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""])
     }
     let network = fixture.network.with { $0.options.cookies = jar }
-    XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.network])
+    XCTAssertEqual(fixture.run(network.responses(.get, "/a")).origins, [.network])
     jar.removeAll()
-    XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.network])
+    XCTAssertEqual(fixture.run(network.responses(.get, "/a")).origins, [.network])
   }
 
   func test_responseThatVariesByALaterInterceptorsField_isNotStored() {

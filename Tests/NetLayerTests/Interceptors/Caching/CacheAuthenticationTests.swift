@@ -83,7 +83,7 @@ final class CacheAuthenticationTests: XCTestCase {
     let fixture = CacheFixture(behind: [authentication]) { _ in
       .response(headers: ["Cache-Control": "max-age=60"], after: .seconds(2))
     }
-    let call = fixture.network.response(.get, "/a").subscribe()
+    let call = fixture.network.responses(.get, "/a").subscribe()
     fixture.scheduler.advanceBy(1)
     authentication.set(Token(access: "bob"))
     fixture.scheduler.start()
@@ -118,9 +118,9 @@ final class CacheAuthenticationTests: XCTestCase {
       return .response(headers: ["Cache-Control": "max-age=60"])
     }
     let network = fixture.network.with { $0.options.cookies = jar }
-    XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.network])
-    XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.network])
-    XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.cache(age: .seconds(0), isStale: false)])
+    XCTAssertEqual(fixture.run(network.responses(.get, "/a")).origins, [.network])
+    XCTAssertEqual(fixture.run(network.responses(.get, "/a")).origins, [.network])
+    XCTAssertEqual(fixture.run(network.responses(.get, "/a")).origins, [.cache(age: .seconds(0), isStale: false)])
   }
 
   func test_endpoints_findTheEntriesOfTheToken() throws {

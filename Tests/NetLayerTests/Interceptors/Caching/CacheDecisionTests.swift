@@ -61,7 +61,7 @@ final class CacheDecisionTests: XCTestCase {
     }
     fixture.get()
     // The request without a condition is still on its way.
-    let subscription = fixture.network.response(Call(Plain(headers: ["Cache-Control": "no-cache"]))).subscribe()
+    let subscription = fixture.network.responses(Call(Plain(headers: ["Cache-Control": "no-cache"]))).subscribe()
     fixture.scheduler.advanceBy(0)
     XCTAssertEqual(fixture.requests, 3)
     XCTAssertEqual(fixture.get(.cacheOnly).failure, .notCached)

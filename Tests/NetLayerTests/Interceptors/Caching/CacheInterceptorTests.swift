@@ -26,7 +26,7 @@ final class CacheInterceptorTests: XCTestCase {
     fixture.get()
     fixture.scheduler.advanceBy(3)
     let observer = fixture.scheduler.createObserver(Response.self)
-    let subscription = fixture.network.response(.get, "/a", headers: ["Y": "2"]).subscribe(observer)
+    let subscription = fixture.network.responses(.get, "/a", headers: ["Y": "2"]).subscribe(observer)
     fixture.scheduler.start()
     subscription.dispose()
     let response = try XCTUnwrap(observer.events.first?.value.element)
@@ -185,7 +185,7 @@ final class CacheInterceptorTests: XCTestCase {
       CacheFixture.counting(["Cache-Control": "max-age=10, stale-while-revalidate=20"]))
     fixture.get()
     fixture.scheduler.advanceBy(15)
-    let all = Observable.merge((0..<5).map { _ in fixture.network.response(Call(Plain())) })
+    let all = Observable.merge((0..<5).map { _ in fixture.network.responses(Call(Plain())) })
     let seen = fixture.run(all)
     XCTAssertEqual(seen.bodies, ["1", "1", "1", "1", "1"])
     XCTAssertEqual(Set(seen.origins), [.cache(age: .seconds(15), isStale: true)])
@@ -201,7 +201,7 @@ final class CacheInterceptorTests: XCTestCase {
     }
     fixture.get()
     fixture.scheduler.advanceBy(15)
-    let subscription = fixture.network.response(Call(Plain())).subscribe()
+    let subscription = fixture.network.responses(Call(Plain())).subscribe()
     subscription.dispose()
     fixture.scheduler.start()
     XCTAssertEqual(count.withLock { $0 }, 2)
@@ -312,7 +312,7 @@ final class CacheInterceptorTests: XCTestCase {
     request.destination = URL(filePath: NSTemporaryDirectory()).appending(path: UUID().uuidString)
     let before = fixture.requests
     let observer = fixture.scheduler.createObserver(Response.self)
-    let subscription = fixture.network.response(request).asObservable().subscribe(observer)
+    let subscription = fixture.network.responses(request).asObservable().subscribe(observer)
     // The file is written on a real queue, independently of the virtual time.
     let isOver = NSPredicate { _, _ in
       fixture.scheduler.start()
@@ -346,7 +346,7 @@ final class CacheInterceptorTests: XCTestCase {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
     fixture.get()
     let observer = fixture.scheduler.createObserver(Response.self)
-    let subscription = fixture.network.response(Call(Plain())).subscribe(observer)
+    let subscription = fixture.network.responses(Call(Plain())).subscribe(observer)
     XCTAssertEqual(observer.events.count, 0, "not from within subscribe")
     fixture.scheduler.start()
     XCTAssertEqual(observer.events.count, 2)
@@ -366,7 +366,7 @@ final class CacheInterceptorTests: XCTestCase {
     for _ in 0..<2 { XCTAssertEqual(fixture.get().origins, [.network], "the redirect may lead elsewhere tomorrow") }
     fixture.get(.networkOnly)
     let observer = fixture.scheduler.createObserver(Response.self)
-    let call = fixture.network.response(Call(Plain(caching: CacheOptions(policy: .cacheOnly))))
+    let call = fixture.network.responses(Call(Plain(caching: CacheOptions(policy: .cacheOnly))))
     let subscription = call.subscribe(observer)
     fixture.scheduler.start()
     subscription.dispose()
@@ -391,7 +391,7 @@ final class CacheInterceptorTests: XCTestCase {
     let jar = CookieJar()
     let base = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
     let network = base.network.with { $0.options.cookies = jar }
-    func get() -> [String] { base.run(network.response(.get, "/a")).bodies }
+    func get() -> [String] { base.run(network.responses(.get, "/a")).bodies }
     let url = base.network.backend.baseURL ?? URL(filePath: "/")
     XCTAssertEqual(get(), ["1"])
     jar.store(["Set-Cookie": "session=ada"], from: url)

@@ -52,8 +52,8 @@ final class CacheInvalidationTests: XCTestCase {
       .response(headers: ["Cache-Control": "max-age=600"], after: request.method == .get ? .seconds(2) : .seconds(1))
     }
     let subscriptions = [
-      fixture.network.response(.get, "/a", headers: ["Authorization": "a"]).subscribe(),
-      fixture.network.response(.put, "/a", headers: ["Authorization": "b"]).subscribe(),
+      fixture.network.responses(.get, "/a", headers: ["Authorization": "a"]).subscribe(),
+      fixture.network.responses(.put, "/a", headers: ["Authorization": "b"]).subscribe(),
     ]
     fixture.scheduler.start()
     subscriptions.forEach { $0.dispose() }

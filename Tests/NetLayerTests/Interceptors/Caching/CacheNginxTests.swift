@@ -53,7 +53,7 @@ final class CacheNginxTests: XCTestCase {
     var origins: [Response.Origin] = []
     @discardableResult
     func call(_ path: String, _ method: HTTPMethod = .get, _ headers: HTTPHeaders = [:]) throws -> Response {
-      let reply = record(network.response(method, nginx.url.appending(queryPath: path), headers: headers))
+      let reply = record(network.responses(method, nginx.url.appending(queryPath: path), headers: headers))
       let response = try XCTUnwrap(reply.elements.last, "\(path): \(reply.errors)")
       origins.append(response.origin)
       return response
@@ -124,7 +124,7 @@ final class CacheNginxTests: XCTestCase {
     func start() -> Response.Origin? {
       let cache = ResponseCache(directory: nginx.folder.appending(path: "cache"))
       let network = Network(Backend(baseURL: nginx.url, interceptors: [CacheInterceptor(cache)]))
-      let origin = record(network.response(.get, "/checked.json")).elements.last?.origin
+      let origin = record(network.responses(.get, "/checked.json")).elements.last?.origin
       _ = cache.settle()
       return origin
     }

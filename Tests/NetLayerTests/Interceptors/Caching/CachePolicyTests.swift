@@ -126,7 +126,7 @@ final class CachePolicyTests: XCTestCase {
     let call = Plain(caching: CacheOptions(policy: .networkOnly)).caching(.cacheOnly)
     XCTAssertEqual(fixture.run(call.request(on: fixture.network)).origins, [kept(0)], "the call's")
     let network = fixture.network.with { $0.interceptors = [CacheInterceptor(fixture.cache, policy: .networkOnly)] }
-    XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.network], "that of calls without an endpoint")
+    XCTAssertEqual(fixture.run(network.responses(.get, "/a")).origins, [.network], "that of calls without an endpoint")
   }
 
   func test_optionsThatAnInterceptorCreates_keepTagsAndRefetch() throws {

@@ -59,8 +59,8 @@ final class CacheStorageTests: XCTestCase {
           fixture.get()
           fixture.scheduler.advanceBy(100)
         }
-        let read = fixture.network.response(.get, "/a").subscribe()
-        let write = removesAll ? nil : fixture.network.response(.post, "/a").subscribe()
+        let read = fixture.network.responses(.get, "/a").subscribe()
+        let write = removesAll ? nil : fixture.network.responses(.post, "/a").subscribe()
         fixture.scheduler.advanceBy(1)
         if removesAll { fixture.cache.removeAll() }
         fixture.scheduler.start()
@@ -77,8 +77,8 @@ final class CacheStorageTests: XCTestCase {
     let fixture = CacheFixture { request in
       .response(headers: ["Cache-Control": "max-age=60"], after: request.method == .get ? .seconds(2) : .seconds(1))
     }
-    let read = fixture.network.response(.get, "/a").subscribe()
-    let write = fixture.network.response(.post, "/b").subscribe()
+    let read = fixture.network.responses(.get, "/a").subscribe()
+    let write = fixture.network.responses(.post, "/b").subscribe()
     fixture.scheduler.start()
     read.dispose()
     write.dispose()
@@ -153,7 +153,7 @@ final class CacheStorageTests: XCTestCase {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     fixture.get(.networkOnly)
     let observer = fixture.scheduler.createObserver(Response.self)
-    let subscription = fixture.network.response(Call(Plain(caching: CacheOptions(policy: .cacheOnly)))).subscribe(
+    let subscription = fixture.network.responses(Call(Plain(caching: CacheOptions(policy: .cacheOnly)))).subscribe(
       observer)
     fixture.scheduler.start()
     subscription.dispose()
@@ -166,7 +166,7 @@ final class CacheStorageTests: XCTestCase {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     for method in [HTTPMethod.get, .post] {
       let observer = fixture.scheduler.createObserver(Response.self)
-      let call = fixture.network.response(Call(Plain(method: method, caching: CacheOptions(policy: .cacheOnly))))
+      let call = fixture.network.responses(Call(Plain(method: method, caching: CacheOptions(policy: .cacheOnly))))
       let subscription = call.subscribe(observer)
       XCTAssertEqual(observer.events.count, 0, "not from within subscribe")
       fixture.scheduler.start()
@@ -228,7 +228,7 @@ final class CacheStorageTests: XCTestCase {
     }
     func get() -> [String] {
       let observer = fixture.scheduler.createObserver(Response.self)
-      let subscription = network.response(.get, "/a").subscribe(observer)
+      let subscription = network.responses(.get, "/a").subscribe(observer)
       fixture.scheduler.advanceBy(1)
       subscription.dispose()
       return observer.events.compactMap(\.value.element).map { String(decoding: $0.body, as: UTF8.self) }

@@ -43,7 +43,7 @@ final class CoalescingSharingTests: XCTestCase {
         backend.messages = messages
         backend.onError = { observed.add("\(name) \($0.message)") }
       }
-      _ = own.response(.get, "/x").subscribe(onError: { seen.add("\(name) \(NetworkError.wrapping($0).message)") })
+      _ = own.responses(.get, "/x").subscribe(onError: { seen.add("\(name) \(NetworkError.wrapping($0).message)") })
     }
     virtual.scheduler.start()
     let texts = [
@@ -64,9 +64,9 @@ final class CoalescingSharingTests: XCTestCase {
     for (index, change) in changes.enumerated() {
       let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
       let network = virtual.network(CoalescingInterceptor())
-      virtual.note("", network.response(.get, "/x"))
-      virtual.note("", network.with(change).response(.get, "/x"))
-      virtual.note("", network.with { $0.options.priority = .high }.response(.get, "/x"))
+      virtual.note("", network.responses(.get, "/x"))
+      virtual.note("", network.with(change).responses(.get, "/x"))
+      virtual.note("", network.with { $0.options.priority = .high }.responses(.get, "/x"))
       virtual.scheduler.start()
       XCTAssertEqual(
         virtual.stub.requests.count, 2, "change \(index), and one for the same options with another priority")
@@ -77,7 +77,7 @@ final class CoalescingSharingTests: XCTestCase {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
     let rule = RedirectPolicy.custom { _ in true }
     let network = virtual.network(CoalescingInterceptor())
-    for _ in 0..<2 { virtual.note("", network.with { $0.options.redirects = rule }.response(.get, "/x")) }
+    for _ in 0..<2 { virtual.note("", network.with { $0.options.redirects = rule }.responses(.get, "/x")) }
     virtual.scheduler.start()
     XCTAssertEqual(virtual.stub.requests.count, 1)
   }
@@ -85,7 +85,7 @@ final class CoalescingSharingTests: XCTestCase {
   func test_requestsWithDifferentCacheOptions_areNotShared() {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
     let network = virtual.network(CoalescingInterceptor())
-    for key in [nil, "a", "a", "b"] { virtual.note("", network.response(Call(Stored(key: key)))) }
+    for key in [nil, "a", "a", "b"] { virtual.note("", network.responses(Call(Stored(key: key)))) }
     virtual.scheduler.start()
     XCTAssertEqual(virtual.stub.requests.count, 3)
     XCTAssertEqual(virtual.notes.all.count, 4)
@@ -95,7 +95,7 @@ final class CoalescingSharingTests: XCTestCase {
     struct Get: Endpoint {
       var path: String { "/x" }
     }
-    let whole = TransferProgress(sent: 0, toSend: 0, received: 2, toReceive: 2)
+    let whole = TransferProgress(sent: 0, sendTotal: 0, received: 2, receiveTotal: 2)
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)).reporting([whole]))
     let network = virtual.network(CoalescingInterceptor())
     let observed = Notes()
@@ -120,9 +120,9 @@ final class CoalescingSharingTests: XCTestCase {
   func test_requestAfterAWrite_doesNotReceiveAnOlderResponse() {
     let virtual = cart()
     let network = virtual.network(CoalescingInterceptor(window: .seconds(60)))
-    virtual.note("get ", network.response(.get, "/cart"))
+    virtual.note("get ", network.responses(.get, "/cart"))
     virtual.scheduler.advanceTo(2000)
-    virtual.note("post ", network.response(.post, "/cart").flatMap { _ in network.response(.get, "/cart") })
+    virtual.note("post ", network.responses(.post, "/cart").flatMap { _ in network.responses(.get, "/cart") })
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["get 200 0 @1000", "post 200 1 @4000"])
   }
@@ -130,11 +130,11 @@ final class CoalescingSharingTests: XCTestCase {
   func test_requestAfterAWrite_doesNotJoinAnEarlierRequest() {
     let virtual = cart()
     let network = virtual.network(CoalescingInterceptor())
-    virtual.note("before ", network.response(.get, "/cart", parameters: ["slow": 1]))
-    virtual.note("post ", network.response(.post, "/like"))
+    virtual.note("before ", network.responses(.get, "/cart", parameters: ["slow": 1]))
+    virtual.note("post ", network.responses(.post, "/like"))
     virtual.scheduler.advanceTo(1500)
-    virtual.note("after ", network.response(.get, "/cart", parameters: ["slow": 1]))
-    virtual.note("with it ", network.response(.get, "/cart", parameters: ["slow": 1]))
+    virtual.note("after ", network.responses(.get, "/cart", parameters: ["slow": 1]))
+    virtual.note("with it ", network.responses(.get, "/cart", parameters: ["slow": 1]))
     virtual.scheduler.start()
     XCTAssertEqual(
       virtual.notes.all, ["post 201 1 @1000", "before 200 0 @5000", "after 200 1 @6500", "with it 200 1 @6500"])
@@ -145,12 +145,12 @@ final class CoalescingSharingTests: XCTestCase {
     for ending in ["fails", "is cancelled"] {
       let virtual = VirtualNetwork { $0.method == .get ? .json("ok") : .failure(.timeout, after: .seconds(1)) }
       let network = virtual.network(CoalescingInterceptor(window: .seconds(60)))
-      virtual.note("", network.response(.get, "/cart"))
+      virtual.note("", network.responses(.get, "/cart"))
       virtual.scheduler.advanceTo(10)
-      let write = virtual.note("", network.response(.delete, "/cart"))
+      let write = virtual.note("", network.responses(.delete, "/cart"))
       if ending == "is cancelled" { write.dispose() }
       virtual.scheduler.advanceTo(2000)
-      virtual.note("", network.response(.get, "/cart"))
+      virtual.note("", network.responses(.get, "/cart"))
       virtual.scheduler.advanceTo(3000)
       XCTAssertEqual(virtual.stub.requests.filter { $0.method == .get }.count, 2, ending)
     }
@@ -159,11 +159,11 @@ final class CoalescingSharingTests: XCTestCase {
   func test_writeToAnotherOrigin_doesNotEndSharing() {
     let virtual = cart()
     let network = virtual.network(CoalescingInterceptor(window: .seconds(60)))
-    virtual.note("", network.response(.get, "/cart"))
-    virtual.note("", network.response(.post, "http://other/cart"))
-    virtual.note("", network.response(.query, "/cart", encoding: .json))
+    virtual.note("", network.responses(.get, "/cart"))
+    virtual.note("", network.responses(.post, "http://other/cart"))
+    virtual.note("", network.responses(.query, "/cart", encoding: .json))
     virtual.scheduler.advanceTo(3000)
-    virtual.note("", network.response(.get, "/cart"))
+    virtual.note("", network.responses(.get, "/cart"))
     virtual.scheduler.advanceTo(4000)
     XCTAssertEqual(virtual.stub.requests.filter { $0.method == .get }.count, 1)
   }
@@ -171,7 +171,7 @@ final class CoalescingSharingTests: XCTestCase {
   func test_remainingCallers_receiveTheSharedResponseInOrder() {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
     let network = virtual.network(CoalescingInterceptor())
-    let calls = (0..<50).map { virtual.note("\($0) ", network.response(.get, "/x")) }
+    let calls = (0..<50).map { virtual.note("\($0) ", network.responses(.get, "/x")) }
     for index in stride(from: 0, to: 50, by: 3) { calls[index].dispose() }
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, (0..<50).filter { $0 % 3 != 0 }.map { "\($0) 200 ok @1000" })

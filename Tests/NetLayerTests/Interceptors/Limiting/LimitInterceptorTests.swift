@@ -40,7 +40,7 @@ final class LimitInterceptorTests: XCTestCase {
     let network = virtual.network(LimitInterceptor(maxConcurrent: 2))
     let waits = Notes()
     for index in 0..<5 {
-      _ = network.response(.get, "/\(index)").subscribe(onNext: { waits.add("\($0.url.path) \($0.waited)") })
+      _ = network.responses(.get, "/\(index)").subscribe(onNext: { waits.add("\($0.url.path) \($0.waited)") })
     }
     XCTAssertEqual(virtual.paths, ["/0", "/1"])
     virtual.scheduler.start()
@@ -51,7 +51,7 @@ final class LimitInterceptorTests: XCTestCase {
   func test_limit_appliesPerHost() {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
     let network = virtual.network(LimitInterceptor(maxConcurrent: 3, maxPerHost: 2))
-    for host in ["a", "a", "a", "a", "b", "b"] { virtual.note("\(host) ", network.response(.get, "http://\(host)/x")) }
+    for host in ["a", "a", "a", "a", "b", "b"] { virtual.note("\(host) ", network.responses(.get, "http://\(host)/x")) }
     virtual.scheduler.start()
     XCTAssertEqual(
       virtual.notes.all,
@@ -62,12 +62,12 @@ final class LimitInterceptorTests: XCTestCase {
     let virtual = VirtualNetwork(.json("ok"))
     let rate = LimitInterceptor.Rate(4, per: .seconds(2))
     let network = virtual.network(LimitInterceptor(rate: rate))
-    for _ in 0..<7 { virtual.note("", network.response(.get, "/x")) }
+    for _ in 0..<7 { virtual.note("", network.responses(.get, "/x")) }
     virtual.scheduler.start()
     let times = [0, 0, 0, 0, 500, 1000, 1500]
     XCTAssertEqual(virtual.notes.all, times.map { "200 ok @\($0)" })
     virtual.scheduler.advanceTo(2500)
-    for _ in 0..<4 { virtual.note("", network.response(.get, "/x")) }
+    for _ in 0..<4 { virtual.note("", network.responses(.get, "/x")) }
     virtual.scheduler.start()
     XCTAssertEqual(
       Array(virtual.notes.all.suffix(4)), ["200 ok @2500", "200 ok @2500", "200 ok @3000", "200 ok @3500"])
@@ -87,7 +87,7 @@ final class LimitInterceptorTests: XCTestCase {
     func network(_ priority: Request.Priority) -> Network { virtual.network(Prioritised(priority: priority), limit) }
     let (low, normal, high) = (network(.low), network(.normal), network(.high))
     for (index, network) in [normal, low, normal, high, low, high].enumerated() {
-      virtual.note("", network.response(.get, "/\(index)"))
+      virtual.note("", network.responses(.get, "/\(index)"))
     }
     virtual.scheduler.start()
     XCTAssertEqual(virtual.paths, ["/0", "/3", "/5", "/2", "/1", "/4"])
@@ -97,7 +97,7 @@ final class LimitInterceptorTests: XCTestCase {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
     let limit = LimitInterceptor(maxConcurrent: 1, maxPerHost: 1)
     func send(_ priority: Request.Priority, _ host: String, _ path: String) {
-      virtual.note("", virtual.network(Prioritised(priority: priority), limit).response(.get, "http://\(host)/\(path)"))
+      virtual.note("", virtual.network(Prioritised(priority: priority), limit).responses(.get, "http://\(host)/\(path)"))
     }
     send(.normal, "a", "0")
     for host in ["a", "b", "c"] { send(.low, host, "low-\(host)") }
@@ -109,9 +109,9 @@ final class LimitInterceptorTests: XCTestCase {
   func test_waitingRequest_isNotSent_whenCancelled() {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
     let network = virtual.network(LimitInterceptor(maxConcurrent: 1))
-    virtual.note("", network.response(.get, "/a"))
-    let second = virtual.note("", network.response(.get, "/b"))
-    virtual.note("", network.response(.get, "/c"))
+    virtual.note("", network.responses(.get, "/a"))
+    let second = virtual.note("", network.responses(.get, "/b"))
+    virtual.note("", network.responses(.get, "/c"))
     virtual.scheduler.advanceTo(500)
     second.dispose()
     virtual.scheduler.start()
@@ -122,9 +122,9 @@ final class LimitInterceptorTests: XCTestCase {
   func test_slot_isReleasedOnFailureAndCancellation() {
     let virtual = VirtualNetwork { $0.url.path == "/never" ? .never : .failure(.timeout, after: .seconds(1)) }
     let network = virtual.network(LimitInterceptor(maxConcurrent: 1))
-    let first = virtual.note("", network.response(.get, "/never"))
-    virtual.note("", network.response(.get, "/b"))
-    virtual.note("", network.response(.get, "/c"))
+    let first = virtual.note("", network.responses(.get, "/never"))
+    virtual.note("", network.responses(.get, "/b"))
+    virtual.note("", network.responses(.get, "/c"))
     virtual.scheduler.advanceTo(100)
     first.dispose()
     virtual.scheduler.advanceTo(5000)
@@ -139,9 +139,9 @@ final class LimitInterceptorTests: XCTestCase {
     }
     let virtual = VirtualNetwork(.json("ok"))
     let limit = LimitInterceptor(maxConcurrent: 1)
-    let blocked = virtual.note("", virtual.network(limit).response(.get, "/x"))
+    let blocked = virtual.note("", virtual.network(limit).responses(.get, "/x"))
     let network = virtual.network(limit, Canned())
-    for _ in 0..<20_000 { virtual.note("", network.response(.get, "/x")) }
+    for _ in 0..<20_000 { virtual.note("", network.responses(.get, "/x")) }
     XCTAssertEqual(virtual.notes.all.count, 0)
     blocked.dispose()
     XCTAssertEqual(virtual.notes.all.count, 20_000)
@@ -155,7 +155,7 @@ final class LimitInterceptorTests: XCTestCase {
         baseURL: URL(string: "http://h"), transport: StubTransport { _ in .json("ok") },
         interceptors: [LimitInterceptor(maxConcurrent: 3), gauge]))
     let all = Observable.range(start: 0, count: 500)
-      .flatMap { _ in network.response(.get, "/x").subscribeOn(queue) }
+      .flatMap { _ in network.responses(.get, "/x").subscribeOn(queue) }
     XCTAssertEqual(record(all).elements.count, 500)
     XCTAssertEqual(gauge.state.withLock { $0.now }, 0)
     XCTAssertLessThanOrEqual(gauge.state.withLock { $0.most }, 3)
@@ -187,7 +187,7 @@ final class LimitStreamTests: XCTestCase {
         _ = network.stream(Get()).subscribe(
           onNext: { _ in }, onError: { _ in ended("failed") }, onCompleted: { ended("ended") })
       }
-      virtual.note("plain ", network.response(.get, "/plain"))
+      virtual.note("plain ", network.responses(.get, "/plain"))
       virtual.scheduler.start()
       let word = kind == nil ? "ended" : "failed"
       XCTAssertEqual(virtual.notes.all, ["0 \(word) @2000", "1 \(word) @4000", "plain 200 ok @4000"])
@@ -198,7 +198,7 @@ final class LimitStreamTests: XCTestCase {
     let virtual = VirtualNetwork { $0.url.path == "/plain" ? .json("ok") : Self.body() }
     let network = network(virtual)
     let reading = network.stream(Get()).subscribe(onNext: { _ in })
-    virtual.note("", network.response(.get, "/plain"))
+    virtual.note("", network.responses(.get, "/plain"))
     virtual.scheduler.advanceTo(1500)
     XCTAssertEqual(virtual.notes.all, [])
     reading.dispose()
@@ -210,7 +210,7 @@ final class LimitStreamTests: XCTestCase {
     let virtual = VirtualNetwork { $0.url.path == "/plain" ? .json("ok") : Self.body() }
     let network = network(virtual)
     _ = network.response(streaming: Get()).subscribe(onSuccess: { _ in })
-    virtual.note("", network.response(.get, "/plain"))
+    virtual.note("", network.responses(.get, "/plain"))
     virtual.scheduler.advanceTo(100)
     XCTAssertEqual(virtual.notes.all, ["200 ok @0"])
   }
@@ -226,7 +226,7 @@ final class LimitStreamTests: XCTestCase {
     let bodies = Bodies()
     let network = Network(Backend(baseURL: server.url, interceptors: [LimitInterceptor(maxConcurrent: 1), bodies]))
     let all = Observable.range(start: 0, count: 4).flatMap { index in
-      network.download(to: directory.appendingPathComponent("\(index)")) { Get(name: "\(index)") }.asObservable()
+      network.transfer(to: directory.appendingPathComponent("\(index)")) { Get(name: "\(index)") }.asObservable()
     }
     XCTAssertNil(record(all).error)
     XCTAssertEqual(bodies.counts.withLock { $0.most }, 1)

@@ -28,7 +28,7 @@ final class LoggerTests: XCTestCase {
   }
 
   func test_row_2_19_eachLevel_logsMore_andNeverASecret() {
-    let call: (Network) -> Observable<Response> = { $0.response(.get, "/a", parameters: ["q": "x"]) }
+    let call: (Network) -> Observable<Response> = { $0.responses(.get, "/a", parameters: ["q": "x"]) }
     XCTAssertEqual(log(.off, call), [])
     XCTAssertEqual(
       log(.basic, call),
@@ -46,16 +46,16 @@ final class LoggerTests: XCTestCase {
   }
 
   func test_row_2_19_requestBodies_areRedacted_andBinaryOnesSummarized() {
-    let form = log(.body) { $0.response(.post, "/a", parameters: ["password": "s4", "n": 1], encoding: .form) }
+    let form = log(.body) { $0.responses(.post, "/a", parameters: ["password": "s4", "n": 1], encoding: .form) }
     XCTAssertTrue(form[0].hasSuffix("\n\n  n=1&password=***&token=***"), form[0])
-    let json = log(.body) { $0.response(.post, "/a", parameters: ["password": "s\"4", "n": 1], encoding: .json) }
+    let json = log(.body) { $0.responses(.post, "/a", parameters: ["password": "s\"4", "n": 1], encoding: .json) }
     XCTAssertTrue(json[0].hasSuffix("\n  " + #"{"n":1,"password":"***","token":"***"}"#), json[0])
     let image = StubTransport.StubbedResponse.response(
       headers: ["Content-Type": "image/png"], body: Data([0, 1, 2, 255]))
-    XCTAssertTrue(log(.body, reply: image) { $0.response(.get, "/a") }[1].hasSuffix("\n\n<4 bytes of image/png>"))
+    XCTAssertTrue(log(.body, reply: image) { $0.responses(.get, "/a") }[1].hasSuffix("\n\n<4 bytes of image/png>"))
     let large = StubTransport.StubbedResponse.json("\"" + String(repeating: "x", count: 5000) + "\"")
     XCTAssertTrue(
-      log(.body, reply: large) { $0.response(.get, "/a") }[1].hasSuffix("<5002 bytes of application/json>"))
+      log(.body, reply: large) { $0.responses(.get, "/a") }[1].hasSuffix("<5002 bytes of application/json>"))
   }
 
   func test_row_2_19_controlCharacters_addNoLinesAndNoTerminalCodes() throws {
@@ -65,10 +65,10 @@ final class LoggerTests: XCTestCase {
     let body = Data("<-- 200 GET http://f/\r\n\u{1B}\u{2028}\t\u{85}".utf8)
     let reply = StubTransport.StubbedResponse.response(headers: fields, body: body, after: .seconds(0.001))
     XCTAssertEqual(
-      log(.headers) { $0.response(.get, "/a", headers: ["X": "x\n<-- 200"]) }.first,
+      log(.headers) { $0.responses(.get, "/a", headers: ["X": "x\n<-- 200"]) }.first,
       "--> GET http://h/a?token=***\nAuthorization: ***\nX: x\\n<-- 200")
     XCTAssertEqual(
-      log(.body, reply: reply) { $0.response(.get, "/a") },
+      log(.body, reply: reply) { $0.responses(.get, "/a") },
       [
         "--> GET http://h/a?token=***\nAuthorization: ***",
         """
@@ -82,7 +82,7 @@ final class LoggerTests: XCTestCase {
         """,
       ])
     XCTAssertEqual(
-      log(.basic, reply: .failure(.other, reason: "a\r\n<-- 200", after: .seconds(0))) { $0.response(.get, "/a") }
+      log(.basic, reply: .failure(.other, reason: "a\r\n<-- 200", after: .seconds(0))) { $0.responses(.get, "/a") }
         .last,
       "<-- FAILED GET http://h/a?token=*** (0 ms): other -1212: a\\r\\n<-- 200")
     let request = Request(method: "A\nB", url: try XCTUnwrap(URL(string: "http://h")), headers: fields)
@@ -121,16 +121,16 @@ final class LoggerTests: XCTestCase {
   func test_row_2_19_failuresAndCancellations_areLogged() {
     XCTAssertEqual(
       log(.basic, reply: .failure(.timeout, reason: "slow ?token=s", after: .seconds(0.05))) {
-        $0.response(.get, "/a")
+        $0.responses(.get, "/a")
       }.last,
       "<-- FAILED GET http://h/a?token=*** (50 ms): timeout -1212: slow ?token=***")
     XCTAssertEqual(
-      log(.basic, reply: .never, dispose: true) { $0.response(.get, "/a") }.last,
+      log(.basic, reply: .never, dispose: true) { $0.responses(.get, "/a") }.last,
       "<-- CANCELLED GET http://h/a?token=*** (0 ms)")
   }
 
   func test_row_2_19_request_canBePrintedAsACurlCommand() throws {
-    let entry = log(.basic, curl: true) { $0.response(.post, "/a", parameters: ["it's": "x"], encoding: .json) }[0]
+    let entry = log(.basic, curl: true) { $0.responses(.post, "/a", parameters: ["it's": "x"], encoding: .json) }[0]
     XCTAssertEqual(
       entry,
       "curl --globoff --compressed 'http://h/a' --header 'Authorization: ***' --header 'Content-Type: application/json' "

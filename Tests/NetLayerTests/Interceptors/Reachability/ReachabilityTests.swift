@@ -17,7 +17,7 @@ final class ReachabilityTests: XCTestCase {
     let virtual = VirtualNetwork(.json("ok"))
     let state = BehaviorRelay(value: false)
     let network = virtual.network(ReachabilityInterceptor(Switch(state: state)))
-    virtual.note("", network.response(.post, "/x"))
+    virtual.note("", network.responses(.post, "/x"))
     virtual.scheduler.advanceTo(5000)
     XCTAssertEqual(virtual.paths, [])
     state.accept(true)
@@ -30,7 +30,7 @@ final class ReachabilityTests: XCTestCase {
     let network = virtual.network(
       ReachabilityInterceptor(Switch(state: BehaviorRelay(value: false)), limit: .seconds(3)))
     let errors = Locked<[NetworkError]>([])
-    _ = network.response(.get, "/x").subscribe(onError: { error in
+    _ = network.responses(.get, "/x").subscribe(onError: { error in
       errors.withLock { $0.append(NetworkError.wrapping(error)) }
     })
     virtual.scheduler.start()
@@ -48,7 +48,7 @@ final class ReachabilityTests: XCTestCase {
       virtual.scheduler.scheduleAt(500) { state.accept(false) }
       virtual.scheduler.scheduleAt(9000) { state.accept(true) }
       let network = virtual.network(ReachabilityInterceptor(Switch(state: state)))
-      virtual.note("", network.response(method, "/x"))
+      virtual.note("", network.responses(method, "/x"))
       virtual.scheduler.start()
       XCTAssertEqual(virtual.notes.all, expected, "\(method)")
       XCTAssertEqual(
@@ -63,7 +63,7 @@ final class ReachabilityTests: XCTestCase {
     virtual.scheduler.scheduleAt(500) { state.accept(false) }
     virtual.scheduler.scheduleAt(9000) { state.accept(true) }
     let network = virtual.network(ReachabilityInterceptor(Switch(state: state)))
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["tls @1000"])
   }
@@ -72,7 +72,7 @@ final class ReachabilityTests: XCTestCase {
     let virtual = VirtualNetwork(.failure(.connection))
     let network = virtual.network(
       ReachabilityInterceptor(Switch(state: BehaviorRelay(value: true))))
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["connection @0"])
   }
@@ -82,7 +82,7 @@ final class ReachabilityTests: XCTestCase {
     let network = virtual.network(
       ReachabilityInterceptor(Switch(state: BehaviorRelay(value: false))))
     for url in ["http://localhost/x", "http://127.0.0.1:81/x", "http://[::1]/x", "http://127.evil.com/x"] {
-      virtual.note("", network.response(.get, url))
+      virtual.note("", network.responses(.get, url))
     }
     virtual.scheduler.advanceTo(1)
     XCTAssertEqual(virtual.notes.all, ["200 ok @0", "200 ok @0", "200 ok @0"])

@@ -42,7 +42,7 @@ final class RetryInterceptorTests: XCTestCase {
   func test_row_0_5_transientFailure_isRetriedWithIncreasingDelays() {
     let virtual = sequence(.failure(.connection), .json("busy", status: 503), .json("ok"))
     let network = virtual.network(RetryInterceptor(policy: policy(virtual)))
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["200 ok @1500"])
     XCTAssertEqual(virtual.stub.requests.map { $0.attempt }, [1, 2, 3])
@@ -53,7 +53,7 @@ final class RetryInterceptorTests: XCTestCase {
       let virtual = sequence(reply, reply, .json("ok"))
       let network = virtual.network(
         RetryInterceptor(policy: policy(virtual)), Stamp(scheduler: virtual.scheduler))
-      virtual.note("", network.response(.get, "/x"))
+      virtual.note("", network.responses(.get, "/x"))
       virtual.scheduler.start()
       XCTAssertEqual(virtual.stub.requests.map { $0.headers["X-Time"] }, ["0", "500", "1500"])
     }
@@ -64,7 +64,7 @@ final class RetryInterceptorTests: XCTestCase {
     let seen = Notes()
     let network = virtual.network(
       RetryInterceptor(policy: policy(virtual)), Stamp(scheduler: virtual.scheduler, seen: seen))
-    let subscription = virtual.note("", network.response(.get, "/x"))
+    let subscription = virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.advanceBy(100)
     subscription.dispose()
     virtual.scheduler.start()
@@ -78,7 +78,7 @@ final class RetryInterceptorTests: XCTestCase {
         let network = virtual.network(
           RetryInterceptor(policy: policy(virtual, attempts: outer)),
           RetryInterceptor(policy: policy(virtual, attempts: inner)))
-        virtual.note("", network.response(.get, "/x"))
+        virtual.note("", network.responses(.get, "/x"))
         virtual.scheduler.start()
         XCTAssertEqual(virtual.stub.requests.map { $0.attempt }, Array(1...made), "\(outer) \(inner)")
       }
@@ -88,7 +88,7 @@ final class RetryInterceptorTests: XCTestCase {
   func test_onlyTheListedStatuses_areRetried() {
     for status in 400...599 {
       let virtual = sequence(.json("bad", status: status), .json("ok"))
-      virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
+      virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).responses(.get, "/x"))
       virtual.scheduler.start()
       let isRepeated = [408, 425, 429, 500, 502, 503, 504].contains(status)
       XCTAssertEqual(virtual.notes.all, [isRepeated ? "200 ok @500" : "\(status) bad @0"])
@@ -100,14 +100,14 @@ final class RetryInterceptorTests: XCTestCase {
     let log = Notes()
     let logger = NetworkLogger { log.add($0) }
     let network = virtual.network(logger, RetryInterceptor(policy: policy(virtual)))
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["503 busy @1500"])
     XCTAssertEqual(log.all, ["--> GET http://h/x", "<-- 503 GET http://h/x (1500 ms, 4 bytes) (attempt 3)"])
 
     let failing = VirtualNetwork(.failure(.timeout))
     let errors = Notes()
-    _ = failing.network(RetryInterceptor(policy: policy(failing, attempts: 2))).response(.get, "/x")
+    _ = failing.network(RetryInterceptor(policy: policy(failing, attempts: 2))).responses(.get, "/x")
       .subscribe(onError: { errors.add("\($0)") })
     failing.scheduler.start()
     XCTAssertEqual(errors.all, ["NetworkError(timeout, -1212): stubbed failure (attempt 2)"])
@@ -118,7 +118,7 @@ final class RetryInterceptorTests: XCTestCase {
     let log = Notes()
     let network = virtual.network(
       RetryInterceptor(policy: policy(virtual)), NetworkLogger { log.add($0) })
-    virtual.note("", network.response(.get, "/x"))
+    virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(
       log.all,
@@ -136,13 +136,13 @@ final class RetryInterceptorTests: XCTestCase {
     for (method, headers, count) in attempts {
       let virtual = VirtualNetwork(.failure(.connection))
       let network = virtual.network(RetryInterceptor(policy: policy(virtual, attempts: 2)))
-      virtual.note("", network.response(method, "/x", headers: headers))
+      virtual.note("", network.responses(method, "/x", headers: headers))
       virtual.scheduler.start()
       XCTAssertEqual(virtual.stub.requests.count, count, "\(method) \(headers)")
     }
     let virtual = VirtualNetwork(.failure(.connection))
     let all = RetryInterceptor(policy: policy(virtual, attempts: 2), isRepeatable: { _ in true })
-    virtual.note("", virtual.network(all).response(.post, "/x"))
+    virtual.note("", virtual.network(all).responses(.post, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.stub.requests.count, 2, "the caller may allow more")
   }
@@ -171,7 +171,7 @@ final class RetryInterceptorTests: XCTestCase {
   func test_permanentFailure_isNotRetried() {
     for kind in [NetworkError.Kind.tls, .cancelled, .redirect, .invalidRequest, .file, .other] {
       let virtual = VirtualNetwork(.failure(kind))
-      virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
+      virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).responses(.get, "/x"))
       virtual.scheduler.start()
       XCTAssertEqual(virtual.notes.all, ["\(kind) @0"])
       XCTAssertEqual(virtual.stub.requests.count, 1)
@@ -182,7 +182,7 @@ final class RetryInterceptorTests: XCTestCase {
     let virtual = VirtualNetwork(.json("busy", status: 503))
     var policy = policy(virtual)
     policy.shouldRetry = { ($0 as? NetworkError)?.code != 503 }
-    virtual.note("", virtual.network(RetryInterceptor(policy: policy)).response(.get, "/x"))
+    virtual.note("", virtual.network(RetryInterceptor(policy: policy)).responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["503 busy @0"])
   }
@@ -196,7 +196,7 @@ final class RetryInterceptorTests: XCTestCase {
     ] {
       let virtual = sequence(
         .response(status: 429, headers: ["Retry-After": value]), .json("ok"))
-      virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
+      virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).responses(.get, "/x"))
       virtual.scheduler.start()
       XCTAssertEqual(virtual.notes.all, ["200 ok @\(time)"], value)
     }
@@ -211,7 +211,7 @@ final class RetryInterceptorTests: XCTestCase {
 
   func test_retryAfterAboveTheLimit_endsTheRetries() {
     let virtual = sequence(.response(status: 503, headers: ["Retry-After": "61"]), .json("ok"))
-    virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
+    virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["503  @0"])
   }
@@ -224,7 +224,7 @@ final class RetryInterceptorTests: XCTestCase {
       ("Mon, 01 Jan 2001 00:00:09 GMT", "no date", 9000), ("3", "Fri, 20 Nov 2026 08:00:02 GMT", 3000),
     ] {
       let virtual = sequence(.response(status: 503, headers: ["Retry-After": asked, "Date": sent]), .json("ok"))
-      virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
+      virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).responses(.get, "/x"))
       virtual.scheduler.start()
       XCTAssertEqual(virtual.notes.all, ["200 ok @\(time)"], asked)
     }
@@ -233,7 +233,7 @@ final class RetryInterceptorTests: XCTestCase {
   func test_retryAfterWithTooManyDigits_endsTheRetries() {
     for value in ["99999999999999999999", "9223372036854775807", "00000000000000000000000061"] {
       let virtual = sequence(.response(status: 503, headers: ["Retry-After": value]), .json("ok"))
-      virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
+      virtual.note("", virtual.network(RetryInterceptor(policy: policy(virtual))).responses(.get, "/x"))
       virtual.scheduler.start()
       XCTAssertEqual(virtual.notes.all, ["503  @0"], value)
     }
@@ -251,7 +251,7 @@ final class RetryInterceptorTests: XCTestCase {
         Backend(
           baseURL: server.url, transport: transport, options: Request.Options(maxBodySize: 100),
           interceptors: [RetryInterceptor(policy: RetryPolicy(jitter: { $0.lowerBound }))]))
-      let error = try failure(of: network.response(.get, "/x"))
+      let error = try failure(of: network.responses(.get, "/x"))
       XCTAssertEqual(error.kind, .tooLarge)
       XCTAssertEqual(server.requests.count, 1)
     }
@@ -261,14 +261,14 @@ final class RetryInterceptorTests: XCTestCase {
     let virtual = VirtualNetwork { $0.url.host == "h" ? .json("busy", status: 503) : .json("busy", status: 500) }
     let network = virtual.network(RetryInterceptor(policy: policy(virtual), budget: RetryBudget(capacity: 10)))
     for _ in 0..<1000 {
-      virtual.note("", network.response(.get, "/x"))
+      virtual.note("", network.responses(.get, "/x"))
       virtual.scheduler.start()
     }
     XCTAssertEqual(virtual.notes.all.count, 1000)
     let extra = virtual.stub.requests.count - 1000
     XCTAssertLessThanOrEqual(extra, 10 + 100, "the bucket and 10 %")
     XCTAssertGreaterThanOrEqual(extra, 10 + 98)
-    virtual.note("", network.response(.get, "http://other/x"))
+    virtual.note("", network.responses(.get, "http://other/x"))
     virtual.scheduler.start()
     XCTAssertEqual(
       virtual.stub.requests.suffix(3).map(\.url.host), ["other", "other", "other"], "a bucket for each host")
@@ -285,7 +285,7 @@ final class RetryInterceptorTests: XCTestCase {
   func test_disposing_endsTheDelay_andNothingIsSent() {
     let virtual = VirtualNetwork(.failure(.connection))
     let subscription = virtual.note(
-      "", virtual.network(RetryInterceptor(policy: policy(virtual))).response(.get, "/x"))
+      "", virtual.network(RetryInterceptor(policy: policy(virtual))).responses(.get, "/x"))
     virtual.scheduler.advanceTo(499)
     subscription.dispose()
     virtual.scheduler.start()

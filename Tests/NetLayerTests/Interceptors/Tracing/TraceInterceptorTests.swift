@@ -18,7 +18,7 @@ final class TraceInterceptorTests: XCTestCase {
   func test_eachAttemptIsASpanOfTheCallersTrace() throws {
     let virtual = VirtualNetwork(.sequence([.failure(.connection), .json("busy", status: 503), .json("ok")]))
     let network = virtual.network(retry(virtual), TraceInterceptor())
-    _ = TraceContext.$current.withValue(parent) { virtual.note("", network.response(.get, "/x")) }
+    _ = TraceContext.$current.withValue(parent) { virtual.note("", network.responses(.get, "/x")) }
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["200 ok @1500"])
     let spans = try virtual.stub.requests.map { request in
@@ -33,7 +33,7 @@ final class TraceInterceptorTests: XCTestCase {
 
   func test_withoutTraceNoFieldIsSent() {
     let virtual = VirtualNetwork(.json("ok"))
-    virtual.note("", virtual.network(TraceInterceptor()).response(.get, "/x"))
+    virtual.note("", virtual.network(TraceInterceptor()).responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.stub.requests.map { $0.headers["traceparent"] }, [nil])
   }
@@ -41,7 +41,7 @@ final class TraceInterceptorTests: XCTestCase {
   func test_closureCanStartATraceForEachCall() {
     let virtual = VirtualNetwork(.json("ok"))
     let network = virtual.network(TraceInterceptor { TraceContext.current ?? TraceContext(isSampled: false) })
-    for _ in 0..<2 { virtual.note("", network.response(.get, "/x")) }
+    for _ in 0..<2 { virtual.note("", network.responses(.get, "/x")) }
     virtual.scheduler.start()
     let sent = virtual.stub.requests.compactMap { $0.headers["traceparent"].flatMap { TraceContext(traceparent: $0) } }
     XCTAssertEqual(Set(sent.map(\.traceID)).count, 2)
@@ -70,7 +70,7 @@ final class TraceInterceptorTests: XCTestCase {
     let server = try TestServer(routes: routes)
     defer { server.stop() }
     let network = Network(Backend(baseURL: server.url, interceptors: [TraceInterceptor { [parent] in parent }]))
-    _ = try network.response(.get, "/from").toBlocking().single()
+    _ = try network.responses(.get, "/from").toBlocking().single()
     XCTAssertEqual(seen.all.count, 2)
     XCTAssertEqual(Set(seen.all).count, 1)
     XCTAssertEqual(TraceContext(traceparent: seen.all[0])?.traceID, parent?.traceID)
@@ -122,7 +122,7 @@ final class TraceInterceptorTests: XCTestCase {
     let monitor = EventMonitor { event in
       seen.withLock { $0.append(event.attributes().mapValues { "\($0)" }) }
     }
-    virtual.note("", virtual.network(retry(virtual), monitor).response(.get, "/x", parameters: ["token": "secret"]))
+    virtual.note("", virtual.network(retry(virtual), monitor).responses(.get, "/x", parameters: ["token": "secret"]))
     virtual.scheduler.start()
     let common = [
       "http.request.method": "\"GET\"", "server.address": "\"h\"", "server.port": "80",

@@ -56,7 +56,7 @@ struct Files {
     }
     await check("100 MB: a download that is stopped, the server killed and restarted, and the download resumed") {
       let file = Control.file("download.bin")
-      let download = api.download(.get("/big.bin"), to: file)
+      let download = api.transfer(.get("/big.bin"), to: file)
       for try await event in download.values where (event.progress?.received ?? 0) > 20 << 20 { break }
       try Control.kill(server)
       let error = try await failure { for try await _ in download.values {} }

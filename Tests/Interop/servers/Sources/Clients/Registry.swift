@@ -69,11 +69,11 @@ struct Registry {
       try equal(part.body, Data(blob[70...90]))
     }
     await check("a download with its checksum, and with a wrong one") {
-      let file = try await api.download(.get(path), to: Control.file("blob"), sha256: HTTPDigest.sha256(blob))
+      let file = try await api.transfer(.get(path), to: Control.file("blob"), sha256: HTTPDigest.sha256(blob))
         .compactMap(\.result).asSingle().value
       try equal(try Data(contentsOf: file), blob)
       let error = try await failure {
-        _ = try await api.download(.get(path), to: Control.file("wrong"), sha256: HTTPDigest.sha256(Data()))
+        _ = try await api.transfer(.get(path), to: Control.file("wrong"), sha256: HTTPDigest.sha256(Data()))
           .compactMap(\.result).asSingle().value
       }
       try expect(error.reason.contains(HTTPDigest.hex(HTTPDigest.sha256(blob))), error.reason)
