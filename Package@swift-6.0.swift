@@ -18,6 +18,8 @@ let package = Package(
   products: [
     .library(name: "NetLayer", targets: ["NetLayer"]),
     .library(name: "Streams", targets: ["Streams"]),
+    .library(name: "NetLayerQueries", targets: ["NetLayerQueries"]),
+    .library(name: "NetLayerOffline", targets: ["NetLayerOffline"]),
     .library(name: "NetLayerRecording", targets: ["NetLayerRecording"]),
     .library(name: "NetLayerTesting", targets: ["NetLayerTesting", "StreamsTesting", "LoopbackServer"]),
     .library(name: "NetLayerInspector", targets: ["NetLayerInspector"]),
@@ -38,6 +40,12 @@ let package = Package(
       name: "NetLayer", dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport"],
       exclude: privacy.exclude, resources: privacy.resources),
     .target(
+      name: "NetLayerQueries", dependencies: ["PortableFoundation", "Streams", "HTTPTransport", "NetLayer"]),
+    .target(
+      name: "NetLayerOffline",
+      dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport", "NetLayer"],
+      exclude: privacy.exclude, resources: privacy.resources),
+    .target(
       name: "NetLayerRecording",
       dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport", "NetLayer"],
       exclude: privacy.exclude, resources: privacy.resources),
@@ -49,7 +57,8 @@ let package = Package(
     .executableTarget(
       name: "Demo",
       dependencies: [
-        "PortableFoundation", "Streams", "NetLayer", "NetLayerRecording", "LoopbackServer", "NetLayerInspector",
+        "PortableFoundation", "Streams", "NetLayerQueries", "NetLayerOffline", "NetLayerRecording", "LoopbackServer",
+        "NetLayerInspector",
       ]),
     .testTarget(name: "PortableFoundationTests", dependencies: ["PortableFoundation"]),
     .target(name: "Races", path: "Tests/Races"),
@@ -57,7 +66,8 @@ let package = Package(
     .testTarget(name: "StreamsTestingTests", dependencies: ["Streams", "StreamsTesting"]),
     .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "Races"]),
     .target(
-      name: "TestSupport", dependencies: ["HTTPTransport", "NetLayer", "NetLayerTesting", "Streams", "StreamsTesting"],
+      name: "TestSupport",
+      dependencies: ["HTTPTransport", "NetLayer", "NetLayerTesting", "LoopbackServer", "Streams", "StreamsTesting"],
       path: "Tests/Support"),
     .testTarget(name: "LoopbackServerTests", dependencies: ["LoopbackServer", "TestSupport"]),
     .testTarget(
@@ -72,6 +82,15 @@ let package = Package(
       dependencies: ["NetLayer", "NetLayerTesting", "StreamsTesting", "LoopbackServer", "TestSupport", "Races"],
       swiftSettings: urlSession),
     .testTarget(
+      name: "NetLayerQueriesTests",
+      dependencies: ["NetLayerQueries", "NetLayerTesting", "StreamsTesting", "LoopbackServer", "TestSupport"]),
+    .testTarget(
+      name: "NetLayerOfflineTests",
+      dependencies: [
+        "NetLayerOffline", "NetLayerQueries", "NetLayerTesting", "StreamsTesting", "LoopbackServer", "TestSupport",
+        "Races",
+      ]),
+    .testTarget(
       name: "NetLayerRecordingTests",
       dependencies: ["NetLayerRecording", "NetLayerTesting", "StreamsTesting", "TestSupport"]),
     .testTarget(
@@ -82,7 +101,8 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "Streams", "StreamsTesting", "NetLayerRecording", "NetLayerTesting", "NetLayerInspector", "LoopbackServer",
+        "Streams", "StreamsTesting", "NetLayerQueries", "NetLayerOffline", "NetLayerRecording", "NetLayerTesting",
+        "NetLayerInspector", "LoopbackServer",
       ],
       swiftSettings: urlSession),
   ],

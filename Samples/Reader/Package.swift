@@ -8,7 +8,11 @@ let package = Package(
   dependencies: [.package(name: "NetLayer", path: "../..")],
   targets: [
     // View models without a view, which build and are tested on Linux.
-    .target(name: "ReaderKit", dependencies: [.product(name: "NetLayer", package: "NetLayer")]),
+    .target(
+      name: "ReaderKit",
+      dependencies: [
+        .product(name: "NetLayerQueries", package: "NetLayer"), .product(name: "NetLayerOffline", package: "NetLayer"),
+      ]),
     .testTarget(
       name: "ReaderKitTests",
       dependencies: ["ReaderKit", .product(name: "NetLayerTesting", package: "NetLayer")]),

@@ -171,5 +171,5 @@ public struct Backend: Sendable {
   }
 
   /// The base URL of the current environment.
-  var currentURL: URL? { (environments[environment] ?? baseURL)?.overHTTP }
+  package var currentURL: URL? { (environments[environment] ?? baseURL)?.overHTTP }
 }

@@ -91,7 +91,7 @@ public struct Call<Output: Sendable>: Endpoint {
 extension Call {
   /// Creates the call that `endpoint` describes.
   public init<E: Endpoint>(_ endpoint: E) where E.Output == Output {
-    let form = (endpoint as? any AnyCall)?.form ?? E.self
+    let form = endpoint.form
     self.init(content: CallContent(endpoint), accept: endpoint.accept, form: form) { try endpoint.read($0) }
   }
 }
@@ -110,31 +110,31 @@ extension Call where Output == Response {
     self.init(CallContent(method, url, task: task, headers: headers, caching: caching))
   }
 
-  init(_ content: CallContent) {
+  package init(_ content: CallContent) {
     self.init(content: content, accept: nil, form: Response.self) { try $0.settled() }
   }
 }
 
 /// The content of a call, whatever its result.
 @usableFromInline
-struct CallContent: Sendable {
-  var baseURL: URL?
-  var path: String {
+package struct CallContent: Sendable {
+  package var baseURL: URL?
+  package var path: String {
     get {
       (target as? String) ?? (target as? URL)?.absoluteString ?? (target as? [String])?.pathOfComponents ?? "\(target)"
     }
     set { target = newValue }
   }
-  var method: HTTPMethod
-  var task: HTTPTask
-  var headers: HTTPHeaders
-  var caching: CacheOptions
-  var timeout: Duration?
+  package var method: HTTPMethod
+  package var task: HTTPTask
+  package var headers: HTTPHeaders
+  package var caching: CacheOptions
+  package var timeout: Duration?
   /// The limits that replace the backend's; `timeout` overrides their total.
-  var limits: Limits?
-  var priority: Request.Priority?
-  var httpVersion: Request.HTTPVersion?
-  var context: Context {
+  package var limits: Limits?
+  package var priority: Request.Priority?
+  package var httpVersion: Request.HTTPVersion?
+  package var context: Context {
     get { notes ?? Context() }
     set { notes = newValue }
   }
@@ -143,20 +143,20 @@ struct CallContent: Sendable {
   private(set) var endpoint: Any.Type?
   /// Whether a server of another origin has chosen the URL. The request then carries no credentials (`ForeignURL`), and
   /// the backend adds nothing to it, even if it has no base URL.
-  var isForeign = false
+  package var isForeign = false
   /// Whether the task is already encoded, with the common parameters of that time.
-  var isFrozen = false
+  package var isFrozen = false
   /// The time limits of an attempt; a class, because few calls have them.
-  final class Limits: Sendable {
-    let (idle, total): (Duration?, Duration?)
+  package final class Limits: Sendable {
+    package let (idle, total): (Duration?, Duration?)
 
-    init(idle: Duration?, total: Duration?) { (self.idle, self.total) = (idle, total) }
+    package init(idle: Duration?, total: Duration?) { (self.idle, self.total) = (idle, total) }
   }
 
   /// The target that the caller passed.
-  private(set) var target: any URLConvertible
+  package private(set) var target: any URLConvertible
 
-  init(
+  package init(
     _ method: HTTPMethod, _ url: some URLConvertible, task: HTTPTask = .plain, headers: HTTPHeaders = [:],
     caching: CacheOptions = CacheOptions()
   ) {
@@ -168,7 +168,7 @@ struct CallContent: Sendable {
   }
 
   @usableFromInline
-  init<E: Endpoint>(_ endpoint: E) {
+  package init<E: Endpoint>(_ endpoint: E) {
     // The most frequent type, which needs no search for a conformance.
     if E.self == Call<Response>.self, let call = endpoint as? Call<Response> {
       self = call.content
@@ -204,6 +204,11 @@ protocol AnyCall {
 }
 
 extension Call: AnyCall {}
+
+extension Endpoint {
+  /// The type that tells endpoints of one request apart: that of the endpoint from which a call was made.
+  package var form: Any.Type { (self as? any AnyCall)?.form ?? Self.self }
+}
 
 extension CallContent {
   /// Applies to `request` the settings in which the call differs from its backend.

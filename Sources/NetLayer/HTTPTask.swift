@@ -2,7 +2,7 @@ import PortableFoundation
 
 /// The content that an endpoint sends.
 public struct HTTPTask: Sendable {
-  enum Kind: Sendable {
+  package enum Kind: Sendable {
     case plain
     case data(Data, contentType: String?)
     case parameters(Parameters, encoding: (any ParameterEncoder)?)
@@ -17,7 +17,7 @@ public struct HTTPTask: Sendable {
     case download(to: URL, parameters: Parameters, encoding: (any ParameterEncoder)?)
   }
 
-  let kind: Kind
+  package let kind: Kind
 
   /// No content, except the backend's common parameters.
   public static var plain: HTTPTask { HTTPTask(kind: .plain) }

@@ -17,33 +17,33 @@ public final class Network: Sendable {
   /// The backend to call.
   public let backend: Backend
   /// The settings for reading responses.
-  let reading: ResponseContext
-  let builder: RequestBuilder
+  package let reading: ResponseContext
+  package let builder: RequestBuilder
   /// The observers of the calls; `nil` for none.
   let observers: CallObservers?
   /// The backend's interceptors, then those that sign and send.
-  let interceptors: [any Interceptor]
+  package let interceptors: [any Interceptor]
   /// The sources of users: interceptors in order, then the signer and the transport.
-  let accountSources: [any AccountSource]
+  package let accountSources: [any AccountSource]
   let activity: Activity
-  /// The watched requests of this network and of its copies by `with`.
-  let watching: Watching
-  let transportIdentity: TransportIdentity
+  /// The values that this network shares with its copies by `with`.
+  package let shared: SharedValues
+  package let transportIdentity: TransportIdentity
   /// A function that runs work on the backend's `mapping` scheduler.
-  let runOnMappingQueue: @Sendable (@escaping @Sendable () -> Void) -> Void
+  package let runOnMappingQueue: @Sendable (@escaping @Sendable () -> Void) -> Void
   /// The number of the transport with which the network was created, before any `with`.
   private let ownTransport: UInt64
 
   /// Creates a network that calls `backend`.
   public convenience init(_ backend: Backend = Backend()) {
-    self.init(backend, activity: Activity(), watching: Watching(), own: backend.transportNumber)
+    self.init(backend, activity: Activity(), shared: SharedValues(), own: backend.transportNumber)
   }
 
-  private init(_ backend: Backend, activity: Activity, watching: Watching, own: UInt64) {
+  private init(_ backend: Backend, activity: Activity, shared: SharedValues, own: UInt64) {
     self.backend = backend
     ownTransport = own
     self.activity = activity
-    self.watching = watching
+    self.shared = shared
     reading = ResponseContext(backend)
     observers = reading.observers
     runOnMappingQueue = backend.mapping.submit
@@ -78,7 +78,7 @@ public final class Network: Sendable {
   public func with(_ change: (inout Backend) -> Void) -> Network {
     var backend = backend
     change(&backend)
-    return Network(backend, activity: activity, watching: watching, own: ownTransport)
+    return Network(backend, activity: activity, shared: shared, own: ownTransport)
   }
 
   /// The number of requests in flight, emitted immediately and after each change.
@@ -88,7 +88,7 @@ public final class Network: Sendable {
   public var requestsInFlight: Observable<Int> { activity.count }
 
   /// The transport that sends the requests.
-  var transport: any Transport { backend.transport ?? Self.platformTransport }
+  package var transport: any Transport { backend.transport ?? Self.platformTransport }
   /// The transport of all backends without their own; they share it because it keeps connections open.
   private static let platformTransport = DefaultTransport.make()
 

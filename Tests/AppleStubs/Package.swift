@@ -31,6 +31,13 @@ let package = Package(
       ],
       path: "NetLayer"),
     .target(
+      name: "NetLayerQueries", dependencies: ["PortableFoundation", "Streams", "HTTPTransport", "NetLayer", "Darwin"],
+      path: "NetLayerQueries"),
+    .target(
+      name: "NetLayerOffline",
+      dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport", "NetLayer", "Darwin"],
+      path: "NetLayerOffline"),
+    .target(
       name: "NetLayerRecording",
       dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport", "NetLayer", "Darwin"],
       path: "NetLayerRecording"),
@@ -44,9 +51,10 @@ let package = Package(
     .executableTarget(
       name: "Demo",
       dependencies: [
-        "PortableFoundation", "Streams", "NetLayer", "NetLayerRecording", "LoopbackServer", "NetLayerInspector",
+        "PortableFoundation", "Streams", "NetLayerQueries", "NetLayerOffline", "NetLayerRecording", "LoopbackServer",
+        "NetLayerInspector",
       ], path: "Demo"),
-    .target(name: "ReaderKit", dependencies: ["NetLayer"], path: "ReaderKit"),
+    .target(name: "ReaderKit", dependencies: ["NetLayerQueries", "NetLayerOffline"], path: "ReaderKit"),
     .target(name: "ReaderViews", dependencies: ["ReaderKit", "NetLayerTesting", "SwiftUI"], path: "ReaderViews"),
   ],
   swiftLanguageModes: [.v6]

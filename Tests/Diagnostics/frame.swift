@@ -2,6 +2,8 @@
 import Foundation
 import NetLayer
 import NetLayerInspector
+import NetLayerOffline
+import NetLayerQueries
 import NetLayerRecording
 import NetLayerTesting
 import Observation

@@ -16,7 +16,7 @@ final class OutboxPageTests: XCTestCase {
     }
     XCTAssertEqual(named.keys.sorted(), Array(1...40))
     var existing: [Int: Set<String>] = [:]
-    let folder = root.appending(path: "Tests/NetLayerTests/Outbox")
+    let folder = root.appending(path: "Tests/NetLayerOfflineTests/Outbox")
     for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
       let text = try String(contentsOf: file, encoding: .utf8)
       // A test may be of several rows.

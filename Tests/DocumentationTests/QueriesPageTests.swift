@@ -13,7 +13,7 @@ final class QueriesPageTests: XCTestCase {
     }
     XCTAssertEqual(listed, Array(1...45))
     var tested: Set<Int> = []
-    let folder = root.appending(path: "Tests/NetLayerTests/Watching")
+    let folder = root.appending(path: "Tests/NetLayerQueriesTests")
     for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
       for match in try String(contentsOf: file, encoding: .utf8).matches(of: /func test_query_row_(\d\d)_/) {
         tested.insert(Int(match.1) ?? 0)

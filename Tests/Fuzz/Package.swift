@@ -11,6 +11,7 @@ let package = Package(
       name: "Fuzz",
       dependencies: [
         .product(name: "NetLayer", package: "NetLayer"),
+        .product(name: "NetLayerOffline", package: "NetLayer"),
         .product(name: "NetLayerRecording", package: "NetLayer"),
       ]
     )

@@ -1,6 +1,7 @@
 import HTTPTransport
 import NetLayer
 import Streams
+import TestSupport
 import XCTest
 
 /// The requests that httpbin receives. `Tests/Interop/run` sets its URL in `HTTPBIN`; without it, the tests are skipped.

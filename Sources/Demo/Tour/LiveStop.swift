@@ -1,4 +1,4 @@
-import NetLayer
+import NetLayerQueries
 import PortableFoundation
 import Streams
 

@@ -1,4 +1,4 @@
-import NetLayer
+import NetLayerOffline
 import PortableFoundation
 import Streams
 

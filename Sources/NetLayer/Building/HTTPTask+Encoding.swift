@@ -1,7 +1,7 @@
 import PortableFoundation
 
 /// The encoders of a backend, shared by all its requests.
-final class EncodingConventions: Sendable {
+package final class EncodingConventions: Sendable {
   let json: JSONParameterEncoder
   /// The encoder of a query, and of other `name=value` pairs.
   let query: URLParameterEncoder

@@ -1,7 +1,7 @@
 /// Media types by file extension, the same on every platform (IANA registry and common usage).
-enum MIMEType {
+package enum MIMEType {
   /// Returns the type of a file by its name, or `application/octet-stream` for an unknown extension (RFC 7578 §4.4).
-  static func ofFile(named name: String) -> String {
+  package static func ofFile(named name: String) -> String {
     guard let dot = name.lastIndex(of: ".") else { return unknown }
     return table[name[name.index(after: dot)...].lowercased()] ?? unknown
   }

@@ -1,14 +1,14 @@
 import PortableFoundation
 
 /// A builder of the requests that go to the transport.
-final class RequestBuilder: Sendable {
+package final class RequestBuilder: Sendable {
   let baseURL: URL?
   let headers: HTTPHeaders
   let commonParameters: @Sendable () -> Parameters
   let timeouts: Request.Timeouts
   let options: Request.OptionsBox?
   let signer: (any Signer)?
-  let conventions: EncodingConventions
+  package let conventions: EncodingConventions
   private let base: BaseURL?
   /// The backend's own origin. Secrets of the backend are sent to no other origin.
   private let origin: Origin?
@@ -19,7 +19,7 @@ final class RequestBuilder: Sendable {
   /// `Accept` field.
   private let jsonHeaders: HTTPHeaders
 
-  init(
+  package init(
     baseURL: URL?, headers: HTTPHeaders = [:], commonParameters: @escaping @Sendable () -> Parameters = { [:] },
     timeouts: Request.Timeouts = Request.Timeouts(), options: Request.OptionsBox? = nil, signer: (any Signer)? = nil,
     conventions: EncodingConventions = EncodingConventions(), context: Context = Context()
@@ -44,7 +44,7 @@ final class RequestBuilder: Sendable {
   /// ones. `accept` is the `Accept` field, unless the request has one.
   ///
   /// - Throws: `NetworkError` of kind `encoding` or `invalidRequest`, with the request as far as it was built.
-  func request(for call: CallContent, accept: String? = nil) throws -> Request {
+  package func request(for call: CallContent, accept: String? = nil) throws -> Request {
     let plain = call.baseURL == nil ? base?.url(for: call.target) : nil
     let url = try plain ?? call.target.url(below: call.baseURL ?? baseURL)
     let isOwn = !call.isForeign && (plain != nil || origin?.contains(url) ?? true)

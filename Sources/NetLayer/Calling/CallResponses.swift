@@ -14,7 +14,7 @@ extension Network {
 
   /// Emits the last response to `call`, of any status.
   @usableFromInline
-  func response(
+  package func response(
     to call: CallContent, accept: String? = nil, progress: ProgressHandler? = nil,
     as reception: ResponseReception = .whole
   ) -> Single<Response> {

@@ -86,11 +86,11 @@ extension Endpoint {
 
 extension Network {
   /// A stored response, its freshness, and whether it is used without a request.
-  typealias StoredResponse = (response: Response, freshness: Freshness, isFresh: Bool)
+  package typealias StoredResponse = (response: Response, freshness: Freshness, isFresh: Bool)
 
   /// Looks up the stored response to `request` that may be shown, and passes it to `found` on the `mapping` scheduler, or
   /// `nil`, on any thread.
-  func lookUp(_ request: Request, _ found: @escaping @Sendable (StoredResponse?) -> Void) {
+  package func lookUp(_ request: Request, _ found: @escaping @Sendable (StoredResponse?) -> Void) {
     guard let interceptor = cacheInterceptor else { return found(nil) }
     let policy = request.caching.policy ?? interceptor.policy
     let token = interceptor.account == nil ? accountBehindCache(of: request) : nil
@@ -126,7 +126,7 @@ extension Network {
   }
 
   /// The interceptor of the network's cache; the outermost of several.
-  var cacheInterceptor: CacheInterceptor? { caches.first }
+  package var cacheInterceptor: CacheInterceptor? { caches.first }
 
   /// The backend's interceptors after that one.
   var behindCache: ArraySlice<any Interceptor> {

@@ -84,7 +84,7 @@ extension Network {
   }
 
   /// Returns the element of `single`, or throws the error that an awaiting task expects.
-  func awaited<Element: Sendable>(_ single: Single<Element>) async throws(NetworkError) -> Element {
+  package func awaited<Element: Sendable>(_ single: Single<Element>) async throws(NetworkError) -> Element {
     do { return try await single.value } catch { throw awaitError(error) }
   }
 

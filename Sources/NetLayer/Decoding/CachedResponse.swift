@@ -41,4 +41,7 @@ extension Response {
     get { context[CachedResponse.self] }
     set { context[CachedResponse.self] = newValue }
   }
+
+  /// Marks the stored entry as unreadable if this is a cached response and `error` is a reading failure.
+  package func refuseStored(after error: any Error) { cached?.refuse(error) }
 }

@@ -21,6 +21,15 @@ extension ObservableType where Element: Contextual {
   }
 }
 
+extension ObservableType where Element == Response {
+  /// Maps each response where it was emitted, and reports errors. The result is delivered, or passed on to an awaiting task.
+  package func reading<Result: Sendable>(
+    isDelivered: Bool, _ read: @escaping @Sendable (Response) throws -> Result
+  ) -> Observable<Result> {
+    isDelivered ? delivering(read) : compactMap { try $0.reporting(read) }
+  }
+}
+
 extension Single where Element: Contextual {
   /// Maps and delivers the element like `Observable.delivering`. It must not be provisional.
   @inlinable

@@ -136,7 +136,7 @@ extension Response {
 
   /// Returns this response if its status is 200 to 299 and its body is not an envelope that reports a failure.
   @usableFromInline
-  func settled() throws -> Response {
+  package func settled() throws -> Response {
     let rules = reading.envelope
     try validate(by: rules)
     guard !rules.value.isNone, !body.isEmpty else { return self }
@@ -169,7 +169,7 @@ extension Response {
   }
 
   /// Returns the error of a response whose status is not a success, with the message of its `envelope`.
-  func statusFailure(in envelope: Envelope) -> NetworkError {
+  package func statusFailure(in envelope: Envelope) -> NetworkError {
     // An error page is not always JSON; if it is, the server's own message is the most helpful.
     let words = (try? JSON(parsing: body)).map(envelope.words) ?? plainWords
     // Without the query, which may contain tokens.

@@ -5,8 +5,8 @@ import Synchronization
 ///
 /// A network has one context for all its requests; JSON has its own, with the response that it was parsed from.
 @usableFromInline
-final class ResponseContext: Sendable, ContextKey {
-  @usableFromInline static var defaultValue: ResponseContext? { nil }
+package final class ResponseContext: Sendable, ContextKey {
+  @usableFromInline package static var defaultValue: ResponseContext? { nil }
 
   /// The backend's settings, the same object for all contexts of one network.
   fileprivate let home: Home
@@ -54,7 +54,7 @@ final class ResponseContext: Sendable, ContextKey {
   }
 
   /// The envelope that has accepted the JSON or will check it.
-  var envelope: EnvelopeRules { chosenEnvelope ?? home.envelope }
+  package var envelope: EnvelopeRules { chosenEnvelope ?? home.envelope }
   var decoder: any ModelDecoder { chosenDecoder ?? home.decoder }
   /// The observers of the network's calls; `nil` for none.
   var observers: CallObservers? { home.observers }
@@ -73,7 +73,7 @@ final class ResponseContext: Sendable, ContextKey {
   }
 
   /// Returns an error of the response, with the backend's message for its kind.
-  func error(
+  package func error(
     _ kind: NetworkError.Kind, _ reason: String, code: Int? = nil, message: String? = nil, response: Response? = nil,
     underlying: (any Error)? = nil, at codingPath: [String] = []
   ) -> NetworkError {
@@ -86,7 +86,7 @@ final class ResponseContext: Sendable, ContextKey {
   }
 
   /// Returns `error` with the backend's message for its kind, unless it has the words of a server or an app.
-  func translated(_ error: NetworkError) -> NetworkError {
+  package func translated(_ error: NetworkError) -> NetworkError {
     var known = error.carrying(self)
     known.message = error.words ?? home.messages.text(for: error.kind, status: error.response?.status)
     return known
@@ -97,7 +97,7 @@ final class ResponseContext: Sendable, ContextKey {
   /// An error that is not a `NetworkError` becomes one of kind `other` or `cancelled`. An error of another backend or of an
   /// interceptor keeps its words; only a text that was chosen for its kind is translated. The returned error is marked as
   /// reported, so that later operators do not report it again.
-  func report(_ error: any Error, from response: Response? = nil) -> NetworkError {
+  package func report(_ error: any Error, from response: Response? = nil) -> NetworkError {
     let wrapped = NetworkError.wrapping(error)
     var known =
       (error as? NetworkError)
@@ -121,8 +121,8 @@ final class ResponseContext: Sendable, ContextKey {
 }
 
 /// An envelope in a reference type, which is passed around without copying its many names.
-final class EnvelopeRules: Sendable {
-  let value: Envelope
+package final class EnvelopeRules: Sendable {
+  package let value: Envelope
   init(_ value: Envelope) { self.value = value }
 }
 
@@ -142,7 +142,7 @@ extension NetworkError {
   }
 
   /// The same error, which the next `report` passes to the backend's handlers, as that of an attempt that is the last.
-  var unreported: NetworkError {
+  package var unreported: NetworkError {
     var error = self
     error.context[IsReported.self] = false
     return error
@@ -167,7 +167,7 @@ protocol Contextual: Sendable {
 
 extension Response: Contextual {
   /// The settings of its request's network, or the default network's for a response that was created manually.
-  @usableFromInline var reading: ResponseContext {
+  @usableFromInline package var reading: ResponseContext {
     context[ResponseContext.self] ?? request.context[ResponseContext.self] ?? Network.default.reading
   }
 

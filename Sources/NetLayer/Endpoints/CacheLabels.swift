@@ -26,15 +26,15 @@ final class CacheLabels: Sendable, Hashable {
 
 extension CacheOptions {
   /// The tags of the endpoint.
-  var tags: Set<CacheTag> {
+  package var tags: Set<CacheTag> {
     get { labels?.tags ?? [] }
     set { labels = CacheLabels(tags: newValue, invalidates: invalidates, isRefetch: isRefetch) }
   }
-  var invalidates: Set<CacheTag> {
+  package var invalidates: Set<CacheTag> {
     get { labels?.invalidates ?? [] }
     set { labels = CacheLabels(tags: tags, invalidates: newValue, isRefetch: isRefetch) }
   }
-  var isRefetch: Bool {
+  package var isRefetch: Bool {
     get { labels?.isRefetch ?? false }
     set { labels = CacheLabels(tags: tags, invalidates: invalidates, isRefetch: newValue) }
   }

@@ -5,7 +5,7 @@ extension Network {
   package var caches: [CacheInterceptor] { backend.interceptors.compactMap { $0 as? CacheInterceptor } }
 
   /// Returns the present users of `request`, which is a request before interceptors change it.
-  func accounts(of request: Request) -> Accounts {
+  package func accounts(of request: Request) -> Accounts {
     var names = caches.compactMap { $0.account.map { $0(request) ?? "" } }
     for interceptor in interceptors where !(interceptor is any AccountSource) {
       if let name = interceptor.account(of: request) { names.append(name) }
@@ -39,7 +39,7 @@ extension Network {
   }
 
   /// Emits the users of `request` when all sources know them.
-  func knownAccounts(of request: Request) -> Single<Accounts> {
+  package func knownAccounts(of request: Request) -> Single<Accounts> {
     .deferred { [self] in
       let accounts = accounts(of: request)
       let unknown = accounts.unknown

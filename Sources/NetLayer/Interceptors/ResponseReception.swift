@@ -1,6 +1,6 @@
 /// The form in which a call receives its response.
 @usableFromInline
-enum ResponseReception: ContextKey, Sendable {
+package enum ResponseReception: ContextKey, Sendable {
   /// With the whole body.
   case whole
   /// As soon as the head has arrived. If the body `mayBeSilent`, the limit of the time without data is `silence` instead of that
@@ -8,7 +8,7 @@ enum ResponseReception: ContextKey, Sendable {
   case streamed(mayBeSilent: Bool, silence: Duration? = nil)
   case webSocket(WebSocketOptions)
 
-  @usableFromInline static var defaultValue: ResponseReception { .whole }
+  @usableFromInline package static var defaultValue: ResponseReception { .whole }
 
   func prepare(_ request: inout Request) {
     switch self {

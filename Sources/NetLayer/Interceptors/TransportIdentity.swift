@@ -3,7 +3,7 @@ import Streams
 
 /// The transport of a network, as a part of the keys under which responses are shared and stored. Transports may differ
 /// in the user: by a client certificate, a proxy or an address.
-struct TransportIdentity: Sendable, Hashable {
+package struct TransportIdentity: Sendable, Hashable {
   /// The start of a key, made once for all calls of a network.
   let keyPart: [UInt8]
 

@@ -78,7 +78,7 @@ extension Observable {
 
 extension NetworkError {
   /// Returns the error of a repeated cursor.
-  static func repeated(_ cursor: String, after pages: Int) -> NetworkError {
+  package static func repeated(_ cursor: String, after pages: Int) -> NetworkError {
     let count = pages == 1 ? "1 page" : "\(pages) pages"
     var error = NetworkError(
       kind: .sequence, message: NetworkError.Messages.localized.parse,

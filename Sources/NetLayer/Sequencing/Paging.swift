@@ -13,6 +13,9 @@ public struct Paging: Sendable, Hashable {
 
   let kind: Kind
 
+  /// A text that differs for different styles.
+  package var name: String { "\(kind)" }
+
   /// Follows the URL of the `Link` field with the relation `next` (RFC 8288), as GitHub's API does.
   ///
   /// A link from `https` to `http` fails with `redirect`, unless the backend's `RedirectPolicy` allows downgrades.
@@ -39,7 +42,7 @@ public struct Paging: Sendable, Hashable {
 
 extension Paging {
   /// Whether an empty page is the end.
-  var countsItems: Bool {
+  package var countsItems: Bool {
     switch kind {
     case .link, .cursor: false
     case .number, .offset: true
@@ -48,7 +51,7 @@ extension Paging {
 }
 
 /// The pages of one call for one subscriber.
-final class PagedCall<Item: Decodable & Sendable>: Sendable {
+package final class PagedCall<Item: Decodable & Sendable>: Sendable {
   private let first: CallContent
   private let paging: Paging
   private let path: String?
@@ -69,19 +72,19 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
   /// Guards the state; pages arrive one at a time, on any thread.
   private let state: Locked<State>
 
-  init(_ first: CallContent, _ paging: Paging, _ path: String?) {
+  package init(_ first: CallContent, _ paging: Paging, _ path: String?) {
     (self.first, self.paging, self.path) = (first, paging, path)
     state = Locked(State())
   }
 
   /// Creates the continuation of `other`, which may be continued again if this one is cancelled.
-  init(_ other: PagedCall) {
+  package init(_ other: PagedCall) {
     (first, paging, path) = (other.first, other.paging, other.path)
     state = Locked(other.state.withLock { $0 })
   }
 
   /// Returns the call for the page at `place`; `nil` for the first page.
-  func call(at place: String?) throws -> CallContent {
+  package func call(at place: String?) throws -> CallContent {
     var call: CallContent
     switch (paging.kind, place) {
     case (.link, let place?): call = try linked(place)
@@ -125,7 +128,7 @@ final class PagedCall<Item: Decodable & Sendable>: Sendable {
   }
 
   /// Reads the page in `response`, with the place of the next one as its cursor.
-  func page(of response: Response, at place: String?) throws -> Page<Item> {
+  package func page(of response: Response, at place: String?) throws -> Page<Item> {
     let json = try response.common()
     var page = try EnvelopeReader(json).page(of: Item.self, at: path)
     switch paging.kind {

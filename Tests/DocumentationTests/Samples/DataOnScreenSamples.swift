@@ -1,4 +1,5 @@
 import Foundation
+import NetLayerQueries
 import NetLayerTesting
 import Streams
 import StreamsTesting

@@ -1,4 +1,5 @@
 import Foundation
+import NetLayerOffline
 import NetLayerTesting
 import Streams
 import StreamsTesting
@@ -62,6 +63,15 @@ enum OutboxCalls {
   static func once(_ app: Network) async throws -> Order {
     let order = try await app.fetch(.post("/orders", json: ["tea": 2]).idempotent(), as: Order.self)
     return order
+  }
+
+  static func begin(_ directory: URL, _ app: Network, _ film: URL) async throws {
+    let outbox = try Outbox(directory, on: app)
+    try outbox.send(AddNote(id: UUID(), text: "milk"))
+    outbox.start()
+
+    let response = try await app.fetch(uploading: film, to: .post("/films"), by: .tus)
+    print(response.status)
   }
 
   static func decide(_ outbox: Outbox, _ entries: [Outbox.Entry]) throws {

@@ -1,6 +1,6 @@
 import Foundation
 import LoopbackServer
-import NetLayer
+import NetLayerOffline
 import Streams
 import XCTest
 

@@ -2,6 +2,7 @@
   import Foundation
   import JSONText
   import LoopbackServer
+  import TestSupport
   import XCTest
 
   @testable import HTTPTransport

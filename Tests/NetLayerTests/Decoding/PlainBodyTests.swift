@@ -3,6 +3,7 @@ import HTTPTransport
 import NetLayer
 import NetLayerTesting
 import Streams
+import TestSupport
 import XCTest
 
 /// `Envelope.none`, and the error messages of servers.

@@ -2,6 +2,7 @@ import Foundation
 import NetLayer
 import NetLayerTesting
 import Streams
+import TestSupport
 import XCTest
 
 /// Pages whose bodies contain the URL of the next page, and the items of all pages in one array.

@@ -4,6 +4,7 @@ import LoopbackServer
 import NetLayer
 import NetLayerTesting
 import Streams
+import TestSupport
 import XCTest
 
 /// `network.pages` with links, cursors, numbers and offsets.

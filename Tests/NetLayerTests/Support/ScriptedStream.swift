@@ -2,6 +2,7 @@ import Foundation
 import HTTPTransport
 import NetLayer
 import Streams
+import TestSupport
 
 /// A transport whose responses a test delivers in chunks, and whose paused state it can read.
 final class ScriptedStream: Transport {

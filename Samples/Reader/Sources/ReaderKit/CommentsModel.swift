@@ -1,5 +1,5 @@
 import Foundation
-import NetLayer
+import NetLayerOffline
 import Observation
 import Streams
 

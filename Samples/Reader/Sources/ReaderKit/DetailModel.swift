@@ -1,5 +1,5 @@
 import Foundation
-import NetLayer
+import NetLayerQueries
 import Observation
 
 /// One article, and the uploads of a picture and of a film for it.

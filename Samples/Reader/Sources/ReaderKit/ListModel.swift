@@ -1,4 +1,4 @@
-import NetLayer
+import NetLayerQueries
 import Observation
 
 /// The list of articles, with `await` and Observation.

@@ -1,4 +1,4 @@
-import NetLayer
+import NetLayerQueries
 
 /// The same list with streams.
 @MainActor

@@ -18,7 +18,7 @@ import Streams
 ///   }
 /// }
 /// ```
-/// Everything that outlives a call follows it. Live queries forget the values of a former user, an ``Outbox`` sends an entry
+/// Everything that outlives a call follows it. Live queries forget the values of a former user, an outbox sends an entry
 /// only for its user, and an upload is continued only by its user. A call that one user began is not sent as another.
 /// ``AuthenticationInterceptor`` and ``ChallengeInterceptor`` are sources.
 ///
@@ -89,7 +89,7 @@ public struct AccountState: Sendable, Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(user) }
 
   /// The name; `nil` for nobody, and for a user without a name.
-  var name: String? { if case .named(let name) = user { name } else { nil } }
+  package var name: String? { if case .named(let name) = user { name } else { nil } }
 
   /// The text that stands for the user in the keys of caches; a text of its own while the user is unknown.
   var account: String? {

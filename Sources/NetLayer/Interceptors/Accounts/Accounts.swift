@@ -2,7 +2,7 @@ import PortableFoundation
 import Streams
 
 /// The users of one request at one moment, according to the sources that cover it.
-struct Accounts: Sendable {
+package struct Accounts: Sendable {
   /// The covering sources, in the order of the interceptors, with their states.
   private let users: [(source: any AccountSource, state: AccountState)]
   /// The accounts that interceptors which are not sources return.
@@ -14,28 +14,28 @@ struct Accounts: Sendable {
   }
 
   /// The sources whose user may change.
-  var changing: [any AccountSource] { users.map(\.source).filter { $0.accountChanges != nil } }
+  package var changing: [any AccountSource] { users.map(\.source).filter { $0.accountChanges != nil } }
 
   /// The state of the first source whose user may change, to whom a stored write belongs; `nil` for none.
-  var owner: AccountState? { users.first { $0.source.accountChanges != nil }?.state }
+  package var owner: AccountState? { users.first { $0.source.accountChanges != nil }?.state }
 
   /// The sources whose user is not known yet.
-  var unknown: [any AccountSource] { users.filter { $0.state == .unknown }.map(\.source) }
+  package var unknown: [any AccountSource] { users.filter { $0.state == .unknown }.map(\.source) }
 
   /// The accounts that never change within a query: those of interceptors that are not sources, and constant users.
-  var constant: String {
+  package var constant: String {
     text(names + users.filter { $0.source.accountChanges == nil }.map { $0.state.account ?? "" })
   }
 
   /// The text that stands for all users; empty for a request that nobody authenticates.
-  var text: String {
+  package var text: String {
     // The place of a source is a part of it, because two sources may have equal names.
     let all = names + users.map { $0.state.account ?? "" }
     return all.isEmpty ? "" : text(all)
   }
 
   /// Whether a user who may change has no name.
-  var hasUnnamedUser: Bool {
+  package var hasUnnamedUser: Bool {
     users.contains { user in
       if case .unnamed = user.state.user { return user.source.accountChanges != nil }
       return false
@@ -43,20 +43,20 @@ struct Accounts: Sendable {
   }
 
   /// Returns whether another user has signed in or out since `former`.
-  func differs(from former: Accounts) -> Bool {
+  package func differs(from former: Accounts) -> Bool {
     guard names == former.names, users.count == former.users.count else { return true }
     return zip(users, former.users).contains { $0.source !== $1.source || $0.state.differs(from: $1.state) }
   }
 
   /// Returns whether another user has signed in or out since.
-  var haveChanged: Bool { users.contains { $0.source.accountState.differs(from: $0.state) } }
+  package var haveChanged: Bool { users.contains { $0.source.accountState.differs(from: $0.state) } }
 
   private func text(_ parts: [String]) -> String { parts.map { "\($0.utf8.count):\($0)" }.joined() }
 }
 
 /// The users who began a call. The call is not sent as another user, although an interceptor may pause it for long.
-struct CallAccounts: ContextKey, Sendable {
-  static let defaultValue: CallAccounts? = nil
+package struct CallAccounts: ContextKey, Sendable {
+  package static let defaultValue: CallAccounts? = nil
 
   private typealias User = (source: any AccountSource, state: AccountState)
   // Most networks have one source, which needs no array.
@@ -74,7 +74,7 @@ struct CallAccounts: ContextKey, Sendable {
   ///
   /// - Parameter isStrict: Whether a call that nobody began belongs to nobody. Otherwise, the first user with whom it is sent
   ///   becomes its user, as at the start of an app.
-  init?(_ sources: [any AccountSource], isStrict: Bool = false) {
+  package init?(_ sources: [any AccountSource], isStrict: Bool = false) {
     guard let source = sources.first else { return nil }
     first = (source, source.accountState)
     others = sources.count == 1 ? [] : sources.dropFirst().map { ($0, $0.accountState) }
@@ -116,7 +116,7 @@ struct CallAccounts: ContextKey, Sendable {
   }
 
   /// The error of a request whose user has signed out.
-  static func signedOut(_ request: Request) -> NetworkError {
+  package static func signedOut(_ request: Request) -> NetworkError {
     var error = NetworkError(
       kind: .authentication,
       reason:
@@ -129,12 +129,12 @@ struct CallAccounts: ContextKey, Sendable {
 
 /// The account whose credentials a stored request must carry, which is `nil` for no credentials; `nil` if any will do. An
 /// error with this value means that nothing was sent.
-enum RequiredAccount: ContextKey {
-  static let defaultValue: String?? = nil
+package enum RequiredAccount: ContextKey {
+  package static let defaultValue: String?? = nil
 }
 
 /// A function that returns whether a response is the rejection of credentials that are still the newest ones, so that
 /// another refresh is useless; `nil` for no rejection.
-enum Refusal: ContextKey {
-  static let defaultValue: (@Sendable () -> Bool)? = nil
+package enum Refusal: ContextKey {
+  package static let defaultValue: (@Sendable () -> Bool)? = nil
 }

@@ -1,13 +1,13 @@
 import PortableFoundation
 
 /// A key that distinguishes responses, made of delimited parts.
-struct CacheKey {
+package struct CacheKey {
   // Bytes, because appending to a string takes several times as long.
   private var bytes: [UInt8]
 
   init(_ text: String = "") { bytes = Array(text.utf8) }
 
-  var text: String { String(decoding: bytes, as: UTF8.self) }
+  package var text: String { String(decoding: bytes, as: UTF8.self) }
 
   /// The first character of keys whose responses are not written to disk.
   private static let memoryMark: Character = "!"
@@ -33,7 +33,7 @@ struct CacheKey {
   }
 
   /// Adds a part; `nil` differs from an empty string. The delimiter can't occur in a method, header field or URL.
-  mutating func append(_ part: String?) {
+  package mutating func append(_ part: String?) {
     if let part {
       bytes += part.utf8
       bytes.append(1)
@@ -49,7 +49,7 @@ struct CacheKey {
   ///   - transport: The transport, which may act for another user; `nil` if it is irrelevant.
   ///   - own: A custom key that replaces URL and body.
   ///   - hasBody: `true` if the body is part of the key.
-  init?(
+  package init?(
     _ request: Request, method: HTTPMethod? = nil, account: String?, transport: TransportIdentity? = nil,
     own: String? = nil, hasBody: Bool = false
   ) {
@@ -84,7 +84,7 @@ struct CacheKey {
 
   /// Returns the URL with its parameters sorted by name, in a stable order, without its fragment, and with scheme and
   /// host in lowercase.
-  static func stable(_ url: URL) -> String {
+  package static func stable(_ url: URL) -> String {
     var text = url.absoluteString
     // Most URLs are already in this form. One pass detects that, because every hit runs this code.
     let isPlain = text.withUTF8 { bytes in

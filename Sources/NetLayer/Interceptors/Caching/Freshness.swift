@@ -1,14 +1,14 @@
 /// The freshness lifetime and the age of a response (RFC 9111 §4.2).
-struct Freshness: Sendable {
+package struct Freshness: Sendable {
   /// The age in seconds up to which the response is fresh.
-  let lifetime: Double
+  package let lifetime: Double
   /// The age in seconds on arrival.
   private let initialAge: Double
   private let receivedAt: Double
   /// The cache directives of the server.
   let control: CacheControl
 
-  init(status: Int, headers: HTTPHeaders, requestedAt: Double, receivedAt: Double, hasQuery: Bool) {
+  package init(status: Int, headers: HTTPHeaders, requestedAt: Double, receivedAt: Double, hasQuery: Bool) {
     self.receivedAt = receivedAt
     control = CacheControl(headers)
     let date = headers.values(of: "Date").first.flatMap { HTTPDate.seconds($0, now: receivedAt) }
@@ -33,7 +33,7 @@ struct Freshness: Sendable {
   }
 
   /// Returns the age in seconds. Setting the clock back makes the response older, not younger.
-  func age(at now: Double) -> Double { initialAge + abs(now - receivedAt) }
+  package func age(at now: Double) -> Double { initialAge + abs(now - receivedAt) }
 
   /// The statuses whose responses may be stored by default (RFC 9110 §15.1), except 206 and redirects.
   static let heuristic: Set<Int> = [200, 203, 204, 300, 404, 405, 410, 414, 501]

@@ -103,7 +103,7 @@ extension ResponseCache {
   var now: Double { clock.now }
 
   /// Uses the clock of the backend whose call uses the cache.
-  func follow(_ scheduler: any SchedulerType) { clock.scheduler.withLock { $0 = scheduler } }
+  package func follow(_ scheduler: any SchedulerType) { clock.scheduler.withLock { $0 = scheduler } }
 
   /// Looks up the response of `key` for a request with the fields `headers`.
   func find(_ key: String, for headers: HTTPHeaders) -> Found {
@@ -161,7 +161,7 @@ extension ResponseCache {
   }
 
   /// Removes all responses of `url`, for any user and key (RFC 9111 §4.4).
-  func removeAll(of url: URL) { remove(tag: CacheTags.exact(url)) }
+  package func removeAll(of url: URL) { remove(tag: CacheTags.exact(url)) }
 
   /// Removes all responses of endpoints with `tag`, for any user.
   func removeAll(tagged tag: CacheTag) { remove(tag: CacheTags.named(tag)) }

@@ -71,7 +71,7 @@ public struct SystemReachability: Reachability {
 extension Reachability {
   /// Returns the availability of a network for requests to `url`. The system's state does not matter for the local machine. A
   /// custom monitor also decides about that, because it may have further reasons, such as an app that is suspended.
-  func isReachable(_ url: URL?, by transport: (any Transport)?) -> Observable<Bool> {
+  package func isReachable(_ url: URL?, by transport: (any Transport)?) -> Observable<Bool> {
     guard self is SystemReachability, let url else { return isReachable }
     let isLocal = url.isLoopback || (transport as? any SocketTransport)?.isUnixSocket(url) == true
     return isLocal ? .just(true) : isReachable

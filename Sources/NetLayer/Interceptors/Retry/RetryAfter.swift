@@ -1,12 +1,12 @@
 import PortableFoundation
 
 /// The delay that a `Retry-After` field requests (RFC 9110 §10.2.3), in seconds or as a date.
-struct RetryAfter {
-  let pause: Duration
+package struct RetryAfter {
+  package let pause: Duration
 
   /// Parses `headers`; returns `nil` without a number or a date. A past date is a delay of zero. A date is relative to
   /// the response's `Date`, because both come from the server's clock, or else to `now`.
-  init?(_ headers: HTTPHeaders, now: Date) {
+  package init?(_ headers: HTTPHeaders, now: Date) {
     guard let value = headers.values(of: "Retry-After").first else { return nil }
     if !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
       // A number that exceeds the range is longer than any wait.

@@ -2,6 +2,7 @@ import Foundation
 
 @testable import HTTPTransport
 @testable import NetLayer
+@testable import NetLayerOffline
 
 /// A file of an outbox: as it is, and with a checksum that fits, so that the head is read.
 func fuzzEntries(_ data: Data) {

@@ -2,6 +2,7 @@ import Foundation
 
 @testable import HTTPTransport
 @testable import NetLayer
+@testable import NetLayerOffline
 
 /// Reads the fields of an upload's response, and lets the state machine follow them; then reads the bytes as a note.
 ///

@@ -3,6 +3,7 @@ import HTTPTransport
 import NetLayer
 import Streams
 import StreamsTesting
+import TestSupport
 import XCTest
 
 /// The cache before an authenticator, without an `account`: users are identified by their tokens.

@@ -1,5 +1,6 @@
 import Streams
 import StreamsTesting
+import TestSupport
 import XCTest
 
 @testable import HTTPTransport

@@ -1,6 +1,7 @@
 import NetLayerTesting
 import Streams
 import StreamsTesting
+import TestSupport
 import XCTest
 
 @testable import HTTPTransport

@@ -1,0 +1,2 @@
+// `import NetLayerOffline` also imports NetLayer, whose types its declarations mention.
+@_exported public import NetLayer

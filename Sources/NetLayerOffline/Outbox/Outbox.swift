@@ -1,0 +1,289 @@
+import PortableFoundation
+import Streams
+
+/// A directory of writes that are sent as soon as possible, even after the app was killed or its device restarted.
+///
+/// ```swift
+/// let outbox = try Outbox(directory, on: app)
+/// outbox.results(of: AddNote.self).subscribe(onNext: { show($0.endpoint.text) })
+/// outbox.start()
+/// try outbox.send(AddNote(text: "tea"), after: "notes")
+/// ```
+/// An entry is on disk when ``send(_:after:)`` returns. Each attempt sends the same method, path, fields and body with
+/// the same `Idempotency-Key`, by which the server detects a second request. The base URL, the backend's fields, the
+/// token and the signature are those of the attempt.
+///
+/// | result | effect |
+/// |---|---|
+/// | status 2xx | the result is delivered, the entry removed |
+/// | 408, 409, 425, 429, 5xx except 501 and 505 | sent again after the `Retry-After`, or a growing delay; parked after the last attempt |
+/// | another status from 400, or an envelope whose code reports a failure | parked: it waits for ``retry(_:)`` or ``drop(_:)`` |
+/// | 3xx that is not followed | parked |
+/// | no response | sent again, without a limit of attempts |
+/// | 401 that a token refresh does not fix | waits for a sign-in of the same user |
+///
+/// Entries with one key are sent in the order of `send`. A parked entry stops the later ones of its key. Entries belong to
+/// the ``/NetLayer/Token/account`` that is signed in at `send`, and are sent with no other user's token.
+///
+/// A success counts only if it is one of the entry's own request. A redirect is followed if it keeps the method and the
+/// origin. A 303 within the origin is followed, too, as the response to the write (RFC 9110 §15.4.4). A 303 to a login page
+/// thus counts as accepted, and a base URL that redirects parks every entry. A status 2xx whose body can't be read counts as
+/// accepted: ``results(of:)`` then has the error.
+///
+/// Several processes, such as an app and its extension, may use one directory: all of them add entries, and one at a time
+/// sends.
+public final class Outbox: Sendable {
+  /// An entry and its result.
+  public typealias Outcome = (entry: Entry, result: Result<Response, NetworkError>)
+
+  /// The maximum contents of an outbox. An entry beyond them is an error of ``Outbox/send(_:after:)``.
+  public struct Limits: Sendable, Hashable {
+    /// The maximum number of entries.
+    public var entries: Int
+    /// The maximum number of bytes of all bodies and their descriptions, which are also in memory.
+    public var bytes: Int
+    /// The maximum number of requests in flight.
+    public var concurrency: Int
+
+    /// Creates limits. The defaults suffice for weeks without a network, in 50 MB; four requests share a connection
+    /// fairly with the other calls of an app.
+    public init(entries: Int = 10_000, bytes: Int = 50 << 20, concurrency: Int = 4) {
+      (self.entries, self.bytes, self.concurrency) = (entries, bytes, concurrency)
+    }
+  }
+
+  private let network: Network
+  private let directory: OutboxDirectory
+  private let sender: OutboxSender
+  private let reachability: any Reachability
+  private let limits: Limits
+
+  /// Opens the outbox in `directory`. It sends nothing before ``start()``.
+  ///
+  /// - Parameters:
+  ///   - directory: A directory for this outbox only, created if it is missing. Not one for caches, which the system
+  ///     empties.
+  ///   - network: The network that sends the entries. Its backend's clock measures all delays, and `delivery` is the
+  ///     scheduler of results.
+  ///   - reachability: A monitor of the network. While it reports none, nothing is sent. A monitor that reports none while
+  ///     the app is suspended keeps the app from holding the directory's lock then.
+  ///   - retry: The number of attempts until an entry is parked, and the delays. The default of 20 attempts takes up
+  ///     to an hour. Attempts without a response are not counted. After a restart, counting starts at 0.
+  ///   - limits: The maximum number and size of the entries.
+  ///   - onProblem: A closure that receives errors of kind `file`, such as a damaged entry, which is set aside under a
+  ///     name that starts with `damaged-`. It is called on any thread. By default it writes a line to standard error.
+  /// - Throws: `NetworkError` of kind `file` if the directory can't be opened, or belongs to another user.
+  public init(
+    _ directory: URL, on network: Network, reachability: any Reachability = SystemReachability(),
+    retry: RetryPolicy = RetryPolicy(attempts: 20, maxDelay: .seconds(300)), limits: Limits = Limits(),
+    onProblem: @escaping @Sendable (NetworkError) -> Void = { StandardError.print($0.reason) }
+  ) throws(NetworkError) {
+    do {
+      self.directory = try OutboxDirectory(directory)
+    } catch {
+      throw Self.failure("the directory \(directory.path) of the outbox can't be opened", error, network)
+    }
+    (self.network, self.reachability, self.limits) = (network, reachability, limits)
+    let state = OutboxState(concurrency: limits.concurrency, retry: retry)
+    sender = OutboxSender(self.directory, network, state, onProblem)
+  }
+
+  deinit { sender.stop() }
+
+  /// Starts to send, also what an earlier run has left. Subscribe to the results before.
+  ///
+  /// The directory is read on the backend's `mapping` scheduler. Another call looks for entries that other processes have
+  /// added: call it when the app becomes active.
+  public func start() {
+    network.runOnMappingQueue { [sender, reachability] in sender.start(reachability) }
+  }
+
+  /// Stores `endpoint` as encoded now. The entry is on disk when this function returns, and sent soon after ``start()``.
+  ///
+  /// It waits for two syncs of the disk, usually some milliseconds. Common parameters are stored, too. The time limits,
+  /// priority and context of the call are not.
+  ///
+  /// If an entry with the call's own `Idempotency-Key` still exists, nothing is added, provided that account, method, URL
+  /// and body are equal. Common parameters and multipart boundaries are not compared. If the entry is parked, it stays
+  /// parked. With another content, the call is an error, because a server would not process it (draft
+  /// ietf-httpapi-idempotency-key-header, §2.7).
+  ///
+  /// - Parameters:
+  ///   - endpoint: The write. If it is `Encodable`, ``results(of:)`` returns it with its result.
+  ///   - key: The key of the entries that are sent in order; `nil` for an entry that waits for no other.
+  /// - Returns: The identity of the entry: its `Idempotency-Key`, or a digest of the account and a key that is not a UUID.
+  /// - Throws: `NetworkError`; nothing is stored then. The kind is `encoding` for a file, a stream or a download, and
+  ///   `file` for a full or read-only disk. It is `tooLarge` beyond the limits, and `authentication` if the user of
+  ///   the token is unknown. It is `invalidRequest` for the key of another write, and for other calls that can't be sent.
+  @discardableResult
+  public func send<E: Endpoint>(_ endpoint: E, after key: String? = nil) throws(NetworkError) -> UUID {
+    let call: FrozenCall
+    let account: String?
+    var value: Data?
+    do {
+      call = try FrozenCall(endpoint, on: network)
+      account = try self.account(of: call)
+      if let endpoint = endpoint as? any Encodable { value = try JSONEncoder().encode(endpoint) }
+    } catch {
+      throw network.reading.report(network.reading.translated(NetworkError.wrapping(error)))
+    }
+    let type = value == nil ? nil : String(reflecting: E.self)
+    let entry = OutboxEntry(
+      call.id(of: account), call, account: account, key: key, createdAt: network.backend.clock.now, type: type,
+      value: value)
+    do {
+      try store(entry)
+    } catch {
+      throw Self.failure("\(call.method) \(call.path) can't be stored in the outbox \(directory.path)", error, network)
+    }
+    return entry.id
+  }
+
+  private func store(_ entry: OutboxEntry) throws {
+    // One step: another call with the same key would find no entry either. The code of subscribers runs afterwards.
+    guard let (file, files) = try directory.alone({ try write(entry) }) else { return }
+    sender.add(entry, file, files)
+  }
+
+  /// Writes `entry`, and returns its file and the others; `nil` if it is stored already.
+  private func write(_ entry: OutboxEntry) throws -> (OutboxDirectory.File, [OutboxDirectory.File])? {
+    let files = try directory.files()
+    if let file = files.first(where: { $0.name.id == entry.id }), try isStored(entry, in: file) { return nil }
+    guard files.count < limits.entries else { throw full("Limits.entries is \(limits.entries)") }
+    // The next number after all entries, also those of other processes, so that the order is that of `send`.
+    let last = files.max { $0.name < $1.name }
+    let (number, isBeyond) = (last?.name.number ?? 0).addingReportingOverflow(1)
+    guard !isBeyond else {
+      throw NetworkError(
+        kind: .file, reason: "no entry can follow the file \(directory.path)/\(last?.text ?? ""); remove it")
+    }
+    let hasRoom = sender.usage.withLock { usage in
+      guard usage + entry.size <= limits.bytes else { return false }
+      usage += entry.size
+      return true
+    }
+    guard hasRoom else { throw full("Limits.bytes is \(limits.bytes), and the entry has \(entry.size)") }
+    let file = OutboxDirectory.File(name: OutboxName(number, entry.id), hold: nil)
+    do {
+      try directory.write(entry, as: file.name)
+    } catch {
+      sender.usage.withLock { $0 -= entry.size }
+      throw error
+    }
+    return (file, files)
+  }
+
+  /// Returns whether `file` has the write of `entry`, which has the same key.
+  private func isStored(_ entry: OutboxEntry, in file: OutboxDirectory.File) throws -> Bool {
+    switch directory.read(file) {
+    // Sent since the listing.
+    case .gone, .damaged: return false
+    case .unreadable(let error): throw error
+    case .entry(let stored):
+      guard !entry.isSame(as: stored) else { return true }
+      let key = entry.call.headers["Idempotency-Key"] ?? ""
+      throw NetworkError(
+        kind: .invalidRequest,
+        reason:
+          "the Idempotency-Key \(key) belongs to the entry \(stored.id), \(stored.call.method) \(stored.call.path)"
+          + "\(stored.account == entry.account ? "" : " of another account"), which has other content; use another key, or "
+          + "drop that entry first")
+    }
+  }
+
+  private func full(_ reason: String) -> NetworkError {
+    NetworkError(
+      kind: .tooLarge, reason: "the outbox \(directory.path) is full: \(reason); send again when entries have left it")
+  }
+
+  /// Returns the user as whom `call` is sent; `nil` if no source covers it whose user may change.
+  private func account(of call: FrozenCall) throws -> String? {
+    var request = try network.builder.request(for: call.content, accept: call.accept)
+    if let failure = RequestCheck.failure(of: request, url: request.url.absoluteString) { throw failure }
+    guard request.headers["Authorization"] == nil else {
+      throw NetworkError(
+        kind: .invalidRequest,
+        reason:
+          "an outbox stores no credentials; use an AuthenticationInterceptor instead of the call's own Authorization",
+        request: request)
+    }
+    for interceptor in network.interceptors { interceptor.prepare(&request) }
+    guard let owner = network.accounts(of: request).owner else { return nil }
+    guard let account = owner.name else {
+      throw NetworkError(
+        kind: .authentication,
+        reason:
+          "an outbox can't store a request whose user is unknown: sign in with a Token that has an account, and await "
+          + "loadAccount() of the AuthenticationInterceptor, or of your AccountSource, before the first send",
+        request: request)
+    }
+    return account
+  }
+
+  private static func failure(_ what: String, _ error: any Error, _ network: Network) -> NetworkError {
+    let known =
+      error as? NetworkError
+      ?? NetworkError(
+        kind: .file, reason: "\(what): \(SystemError.text(of: error)); check its owner and the free space",
+        underlying: error)
+    return network.reading.report(network.reading.translated(known))
+  }
+
+  /// The entries in the order of `send`, emitted immediately and after each change.
+  ///
+  /// They arrive on the backend's `delivery` scheduler, or else on the thread of the change. Entries of other processes
+  /// appear when this one sends or starts. Before ``start()``, those of an earlier run are missing. It neither fails nor
+  /// completes.
+  public var pending: Observable<[Entry]> {
+    guard let delivery = network.backend.delivery else { return sender.pending }
+    return sender.pending.observeOn(delivery)
+  }
+
+  /// The results: responses whose status and envelope report a success, and the errors of parked entries.
+  ///
+  /// Each is delivered at least once to those who have subscribed before ``start()``: the entry is removed or parked after
+  /// the delivery, so that a killed app receives the result again. Afterwards, results are lost without a subscriber. They
+  /// arrive on the backend's `delivery` scheduler, or else on `mapping`.
+  public var results: Observable<Outcome> { sender.results.asObservable() }
+
+  /// The endpoints of type `E` and their results, at least once, as with ``results``.
+  ///
+  /// Entries of another type are missing, such as a type that was renamed in a newer version of the app.
+  public func results<E: Endpoint & Decodable>(
+    of type: E.Type = E.self
+  ) -> Observable<(endpoint: E, result: Result<E.Output, NetworkError>)> {
+    results.compactMap { [reading = network.reading] entry, result in
+      guard let endpoint = entry.endpoint(as: type) else { return nil }
+      return (
+        endpoint,
+        result.flatMap { response in
+          Result { try endpoint.read(response) }.mapError { reading.report($0, from: response) }
+        }
+      )
+    }
+  }
+
+  /// Sends an entry immediately that is parked or waits for its next attempt; its attempts count from 0.
+  ///
+  /// - Throws: `NetworkError` of kind `busy` if another process is sending.
+  public func retry(_ id: UUID) throws(NetworkError) { try change(id) { .retry($0) } }
+
+  /// Removes an entry. If it is in flight, the request is cancelled, but the server may have applied it.
+  ///
+  /// - Throws: `NetworkError` of kind `busy` if another process is sending.
+  public func drop(_ id: UUID) throws(NetworkError) { try change(id) { .drop($0) } }
+
+  private func change(_ id: UUID, _ event: @escaping @Sendable (OutboxName) -> OutboxState.Event) throws(NetworkError) {
+    do {
+      try directory.takeLock()
+    } catch {
+      guard SystemError.code(of: error) == EWOULDBLOCK else {
+        throw Self.failure("the outbox \(directory.path) can't be locked", error, network)
+      }
+      throw network.reading.report(
+        network.reading.error(
+          .busy, "another process sends the entries of the outbox \(directory.path); change them there, or later"))
+    }
+    sender.change(id, event)
+  }
+}

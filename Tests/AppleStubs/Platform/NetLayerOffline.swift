@@ -1,0 +1,8 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
+// In Apple's Foundation, Darwin is a part. Declarations of a module precede those of Glibc and of Linux's Foundation.
+@_exported import Darwin
+import PortableFoundation
+
+public typealias pthread_t = DarwinThread
+public typealias JSONDecoder = AppleJSONDecoder

@@ -1,0 +1,380 @@
+import Foundation
+import HTTPTransport
+import Races
+import Streams
+import StreamsTesting
+import TestSupport
+
+@testable import HTTPTransport
+@testable import NetLayer
+@testable import NetLayerOffline
+@testable import NetLayerQueries
+
+/// A server that knows whose data it sends and receives, in virtual time.
+///
+/// A path `/as/NAME/…` states the user who began the call, a body `data of NAME` the user whose data it is, and the field
+/// `X-User: NAME NUMBER` the token.
+final class AccountServer: Transport {
+  private struct Upload {
+    let owner: String
+    var bytes: [UInt8] = []
+    let length: Int
+  }
+
+  private struct State {
+    var generator: SplitMix64
+    var uploads: [String: Upload] = [:]
+    var validToken = 1
+    var problems: [String] = []
+    var log: [String] = []
+  }
+
+  private let clock: TestScheduler
+  private let state: Box<State>
+
+  init(_ seed: UInt64, _ clock: TestScheduler) {
+    self.clock = clock
+    state = Box(State(generator: SplitMix64(seed: seed)))
+  }
+
+  var problems: [String] { state.value.problems }
+  var log: [String] { state.value.log }
+  var validToken: Int { state.value.validToken }
+  func expireTokens() { state.update { $0.validToken += 1 } }
+  func note(_ text: String) { state.update { $0.log.append(text) } }
+  func fail(_ text: String) { state.update { $0.problems.append(text) } }
+  /// Checks data that a call of `begun` has received.
+  func check(_ what: String, _ user: String, of begun: String) {
+    if begun != "any", user != begun { fail("\(what) of \(begun) has data of \(user)") }
+  }
+
+  func send(
+    _ request: Request, progress: ProgressHandler?,
+    completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+  ) -> any Disposable {
+    let isOver = Flag()
+    let delay = state.update { Int.random(in: 1...40, using: &$0.generator) }
+    let timer = clock.scheduleRelative(.milliseconds(delay)) { [self] in
+      let body: [UInt8]
+      do { body = try Self.bytes(of: request) } catch {
+        if isOver.raise() { completion(.failure(NetworkError.wrapping(error))) }
+        return
+      }
+      let result = state.update { Self.respond(to: request, body, &$0) }
+      if isOver.raise() { completion(result) }
+    }
+    return Disposables.create {
+      timer.dispose()
+      // Never from within the call.
+      _ = self.clock.schedule {
+        if isOver.raise() {
+          completion(.failure(NetworkError(kind: .cancelled, reason: "cancelled", request: request)))
+        }
+      }
+    }
+  }
+
+  private static func bytes(of request: Request) throws -> [UInt8] {
+    switch request.body {
+    case .data(let data): return Array(data)
+    case .stream(let stream):
+      guard case .reader(let open) = stream.maker else { return [] }
+      let next = try open()
+      var bytes: [UInt8] = []
+      while let chunk = try next() { bytes += chunk }
+      return bytes
+    default: return []
+    }
+  }
+
+  private static func respond(
+    to request: Request, _ body: [UInt8], _ state: inout State
+  ) -> Result<Response, NetworkError> {
+    func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &state.generator) < percent }
+    let parts = (request.headers["X-User"] ?? "- 0").split(separator: " ").map(String.init)
+    let (user, token) = (parts[0], parts.count > 1 ? Int(parts[1]) ?? 0 : 0)
+    let path = request.url.path
+    let text = String(decoding: body, as: UTF8.self)
+    state.log.append("\(request.method) \(path) \(user) \(token) \(text.prefix(20))")
+    let begun = path.split(separator: "/")
+    if begun.first == "as", begun.count > 1, begun[1] != "any", begun[1] != user {
+      state.problems.append("a call of \(begun[1]) was sent as \(user): \(request.method) \(path)")
+    }
+    for name in ["ann", "bob"] where name != user && text.contains(name) {
+      state.problems.append("data of \(name) in a request of \(user): \(request.method) \(path) \(text.prefix(40))")
+    }
+    if let upload = state.uploads[path], upload.owner != user {
+      state.problems.append("the upload of \(upload.owner) is touched by \(user): \(request.method) \(path)")
+    }
+    let lost = NetworkError(kind: .connection, reason: "lost", request: request)
+    if chance(6) { return .failure(lost) }
+    if user != "-", token < state.validToken { return .success(Response(request: request, status: 401)) }
+    if chance(6) { return .success(Response(request: request, status: 503)) }
+    let response = reply(to: request, user, body, path, &state)
+    return chance(5) ? .failure(lost) : .success(response)
+  }
+
+  private static func reply(
+    to request: Request, _ user: String, _ body: [UInt8], _ path: String, _ state: inout State
+  ) -> Response {
+    func response(_ status: Int, _ fields: HTTPHeaders = [:], _ text: String = "") -> Response {
+      Response(request: request, status: status, headers: fields, body: Data(text.utf8))
+    }
+    if path.hasSuffix("/files") {
+      let place = "/up/\(state.log.count)"
+      state.uploads[place] = Upload(owner: user, length: Int(request.headers["Upload-Length"] ?? "") ?? 0)
+      return response(201, ["Location": place])
+    }
+    if path.hasPrefix("/up/") {
+      guard var upload = state.uploads[path] else { return response(404) }
+      switch request.method {
+      case .delete:
+        state.uploads[path] = nil
+        return response(204)
+      case .patch:
+        guard request.headers["Upload-Offset"] == "\(upload.bytes.count)" else { return response(409) }
+        upload.bytes += body
+        state.uploads[path] = upload
+      default: break
+      }
+      return response(204, ["Upload-Offset": "\(upload.bytes.count)", "Upload-Length": "\(upload.length)"])
+    }
+    if path.hasSuffix("/events") {
+      return response(200, ["Content-Type": "text/event-stream"], "data: \(user)\n\n")
+    }
+    let isLong = Int.random(in: 0..<2, using: &state.generator) == 0
+    var fields: HTTPHeaders = [
+      "Content-Type": "application/json", "Cache-Control": isLong ? "max-age=1000" : "no-cache",
+    ]
+    if path.hasSuffix("/pages"), Int.random(in: 0..<3, using: &state.generator) > 0 {
+      fields["Link"] = "<\(request.url.absoluteString)?\(state.log.count)>; rel=\"next\"".replacing("?", with: "?p=")
+    }
+    return response(200, fields, path.hasSuffix("/pages") ? #"[{"user":"\#(user)"}]"# : #"{"user":"\#(user)"}"#)
+  }
+}
+
+struct Whose: Decodable, Sendable { var user: String }
+
+/// Two processes of one app, with one token store, one outbox, one cache and one folder of uploads, in which two users sign in
+/// and out.
+final class AccountWorld {
+  private final class Device {
+    let name: String
+    let login: any Login
+    let network: Network
+    let reachability = TestReachability()
+    let bag = DisposeBag()
+    var outbox: Outbox?
+    var running: [any Disposable] = []
+
+    init(_ name: String, _ login: any Login, _ network: Network) {
+      (self.name, self.login, self.network) = (name, login, network)
+    }
+
+    var state: AccountState { login.source.accountState }
+    /// The user in paths of calls that begin now.
+    var begun: String { state.name ?? "any" }
+  }
+
+  private let clock = TestScheduler(resolution: .milliseconds(1))
+  private let server: AccountServer
+  private let folder: URL
+  private let home = URL(string: "http://h") ?? URL(filePath: "/")
+  private var generator: SplitMix64
+  private var devices: [Device] = []
+
+  var problems: [String] { server.problems }
+  var log: [String] { server.log }
+  private(set) var steps = 0
+
+  init(_ seed: UInt64, in folder: URL) throws {
+    generator = SplitMix64(seed: seed)
+    server = AccountServer(seed &+ 1, clock)
+    self.folder = folder
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    for name in ["ann", "bob"] {
+      try Data(String(repeating: name, count: 500).utf8).write(to: folder.appending(path: "\(name).bin"))
+    }
+    try Data(count: 900).write(to: folder.appending(path: "film.bin"))
+    let first = ["ann", "bob", nil].randomElement(using: &generator) ?? nil
+    let store = MemoryTokenStore(first.map { Token(access: "\($0) 1", account: $0) })
+    let cache = ResponseCache(directory: nil)
+    for name in ["0", "1"] {
+      let login: any Login =
+        Int.random(in: 0..<3, using: &generator) == 0
+        ? OwnKind(login: OwnLogin(first.map { .user($0) } ?? .nobody, for: home))
+        : SharedTokenKind(home, store, server, clock, SplitMix64(seed: generator.next()))
+      let backend = Backend(
+        baseURL: home, transport: server, clock: clock, mapping: clock,
+        interceptors: [
+          CoalescingInterceptor(), CacheInterceptor(cache, policy: .http),
+          RetryInterceptor(policy: RetryPolicy(attempts: 3, initialDelay: .milliseconds(30))), login.source,
+        ])
+      devices.append(Device(name, login, Network(backend)))
+    }
+  }
+
+  private func random(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
+
+  func run() throws {
+    for device in devices {
+      watch(device, "/me")
+      if random(0...1) == 0 { watch(device, "/other") }
+      try open(device)
+    }
+    for _ in 0..<60 where problems.isEmpty {
+      steps += 1
+      try step(devices[random(0...1)])
+    }
+    clock.advanceBy(200_000)
+    for device in devices {
+      device.outbox = nil
+      for subscription in device.running { subscription.dispose() }
+    }
+    UploadRegistry.shared.settle()
+  }
+
+  private func step(_ device: Device) throws {
+    switch random(1...100) {
+    case ...18:
+      let name = ["ann", "bob", nil].randomElement(using: &generator) ?? nil
+      server.note("\(device.name) signs in \(name ?? "-")")
+      device.login.signIn(name)
+    case ...24: device.login.renew()
+    case ...30: server.expireTokens()
+    case ...40: fetch(device)
+    case ...46: pages(device)
+    case ...50: events(device)
+    case ...58: edit(device)
+    case ...66: try send(device)
+    case ...70: try open(device)
+    case ...76: upload(device)
+    case ...78: device.running.removeFirstIfAny()?.dispose()
+    case ...80: device.network.invalidate()
+    case ...82: device.network.refetchStale()
+    default: clock.advanceBy(random(1...120))
+    }
+  }
+
+  private func watch(_ device: Device, _ path: String) {
+    device.network.watch(Call<Response>.get(path).as(Whose.self)).subscribe(onNext: {
+      [server, name = device.name, source = device.login.source] snapshot in
+      guard let user = snapshot.value?.user, user != "-" else { return }
+      let state = source.accountState
+      if state != .unknown, state.name != user {
+        server.fail("the screen \(path) of \(name), where \(state.name ?? "nobody") is signed in, shows \(user)")
+      }
+    }).disposed(by: device.bag)
+  }
+
+  private func fetch(_ device: Device) {
+    let begun = device.begun
+    device.network.request(Call<Response>.get("/as/\(begun)/x").as(Whose.self)).subscribe(
+      onSuccess: { [server] in server.check("a call", $0.user, of: begun) }, onError: { _ in }
+    ).disposed(by: device.bag)
+  }
+
+  private func pages(_ device: Device) {
+    let begun = device.begun
+    device.network.pages(.get("/as/\(begun)/pages"), of: Whose.self).take(4).subscribe(
+      onNext: { [server] page in
+        for item in page.items { server.check("a page", item.user, of: begun) }
+      }, onError: { _ in }
+    ).disposed(by: device.bag)
+  }
+
+  private func events(_ device: Device) {
+    let begun = device.begun
+    device.network.events(.get("/as/\(begun)/events")).take(3).subscribe(
+      onNext: { [server] in server.check("an event", $0.data, of: begun) }, onError: { _ in }
+    ).disposed(by: device.bag)
+  }
+
+  private func edit(_ device: Device) {
+    let begun = device.begun
+    let write = Call(.post, "/as/\(begun)/like", task: .data(Data("data of \(begun)".utf8)))
+    device.network.request(write, editing: Call<Response>.get("/me").as(Whose.self)) { _ in }
+      .subscribe(onError: { _ in }).disposed(by: device.bag)
+  }
+
+  private func open(_ device: Device) throws {
+    device.outbox = nil
+    let outbox = try Outbox(
+      folder.appending(path: "outbox"), on: device.network, reachability: device.reachability,
+      retry: RetryPolicy(attempts: 3, initialDelay: .milliseconds(50), maxDelay: .milliseconds(200)),
+      onProblem: { [server] in server.fail($0.reason) })
+    device.outbox = outbox
+    outbox.start()
+  }
+
+  private func send(_ device: Device) throws {
+    // A custom login and a token may differ; each is a user of its own process.
+    let begun = device.begun
+    let call = Call(.post, "/as/\(begun)/note", task: .data(Data("data of \(begun)".utf8)))
+    do {
+      try device.outbox?.send(call, after: ["k", nil].randomElement(using: &generator) ?? nil)
+    } catch {
+      if error.kind != .authentication { server.fail("\(error)") }
+    }
+  }
+
+  private func upload(_ device: Device) {
+    guard let begun = device.state.name else { return }
+    // The same file for both users, or one whose bytes name its user.
+    let isShared = random(0...1) == 0
+    let call = Call<Response>.post(isShared ? "/files" : "/as/\(begun)/files")
+    let file = folder.appending(path: isShared ? "film.bin" : "\(begun).bin")
+    if random(0...5) == 0 {
+      device.running.append(device.network.cancelUpload(of: file, to: call, by: .tus).subscribe(onError: { _ in }))
+    } else {
+      device.running.append(
+        device.network.upload(
+          resuming: file, to: call, by: .tus, retry: RetryPolicy(attempts: 4, initialDelay: .milliseconds(20))
+        ).subscribe(onError: { _ in }))
+    }
+  }
+}
+
+extension [any Disposable] {
+  fileprivate mutating func removeFirstIfAny() -> (any Disposable)? { isEmpty ? nil : removeFirst() }
+}
+
+/// A login with a token, whose store several processes share, and whose refreshes may fail.
+struct SharedTokenKind: Login {
+  let login: AuthenticationInterceptor
+  private let server: AccountServer
+
+  init(
+    _ url: URL, _ store: MemoryTokenStore, _ server: AccountServer, _ clock: TestScheduler, _ generator: SplitMix64
+  ) {
+    self.server = server
+    let generator = Box(generator)
+    login = AuthenticationInterceptor(for: [url], store: store, apply: { $1.headers["X-User"] = $0.access }) {
+      old -> Single<Token> in
+      let (delay, fate) = generator.update {
+        (Int.random(in: 1...60, using: &$0), Int.random(in: 0..<6, using: &$0))
+      }
+      guard let user = old?.access.split(separator: " ").first.map(String.init) else {
+        return .error(NetworkError(kind: .status, reason: "nobody"))
+      }
+      return Observable<Int>.timer(.milliseconds(delay), scheduler: clock).asSingle().map { _ in
+        switch fate {
+        case 0: throw NetworkError(kind: .status, reason: "refused")
+        case 1: throw NetworkError(kind: .connection, reason: "lost")
+        default: break
+        }
+        let token = Token(access: "\(user) \(server.validToken)", account: fate == 2 ? user : nil)
+        // Some refreshes save their token themselves.
+        if fate == 3 { store.save(Token(access: token.access, account: user)) }
+        return token
+      }
+    }
+  }
+
+  var source: any Interceptor & AccountSource { login }
+  func signIn(_ name: String?) { login.set(name.map { Token(access: "\($0) \(server.validToken)", account: $0) }) }
+  func renew() {
+    guard let name = login.accountState.name else { return }
+    signIn(name)
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import XCTest
+
+@testable import NetLayer
+@testable import NetLayerOffline
+
+/// Single transitions of the state machine, which random schedules meet rarely or can't see.
+final class OutboxStateTests: XCTestCase {
+  private let names = (1...3).map { OutboxName(UInt64($0), UUID()) }
+  private let down = NetworkError(kind: .status, reason: "503")
+  private let lost = NetworkError(kind: .connection, reason: "lost")
+
+  /// Returns a machine with `items`, which are all that is in the directory, and its actions.
+  private func machine(_ items: [OutboxState.Item]) -> (OutboxState, [OutboxState.Action]) {
+    let retry = RetryPolicy(attempts: 2, initialDelay: .seconds(1), jitter: { $0.upperBound })
+    var state = OutboxState(concurrency: 4, retry: retry)
+    _ = state.handle(.online(true), at: .zero)
+    let actions = state.handle(.list(items, isOwner: true), at: .zero)
+    return (state, actions)
+  }
+
+  func test_outbox_earlierEntryOfAnotherProcess_waitsForTheOneInFlight() {
+    var (state, actions) = machine([.init(names[1], key: "k")])
+    XCTAssertEqual(actions, [.start(names[1])])
+    XCTAssertEqual(state.handle(.add([.init(names[0], key: "k")]), at: .zero), [])
+    XCTAssertEqual(state.handle(.end(names[1], .accepted), at: .zero), [.report(names[1])])
+    XCTAssertEqual(state.handle(.reported(names[1]), at: .zero), [.remove(names[1]), .start(names[0])])
+  }
+
+  func test_outbox_entryThatAnotherProcessParkedAndRetried_doesNotWaitForItsFormerDelay() {
+    var (state, _) = machine([.init(names[0], key: "k")])
+    _ = state.handle(.end(names[0], .failed(down)), at: .zero)
+    _ = state.handle(.disown, at: .zero)
+    _ = state.handle(.list([.init(names[0], key: "k", hold: .parked(status: 400))], isOwner: false), at: .seconds(1))
+    let later = Duration.seconds(100_000)
+    XCTAssertEqual(state.handle(.list([.init(names[0], key: "k")], isOwner: true), at: later), [.start(names[0])])
+  }
+
+  func test_outbox_unreadableEntry_holdsOnlyKeys() {
+    let (_, actions) = machine([
+      .init(names[0], hold: .unreadable), .init(names[1], key: "k"), .init(names[2]),
+    ])
+    XCTAssertEqual(actions, [.start(names[2])])
+  }
+
+  func test_outbox_failures_parkAfterTheAttempts_lossesDoNotCount() {
+    var (state, _) = machine([.init(names[0])])
+    for second in 0..<20 {
+      let now = Duration.seconds(100 * second)
+      XCTAssertEqual(state.handle(.end(names[0], .unreachable(lost)), at: now), [])
+      XCTAssertEqual(state.handle(.wake, at: now + .seconds(50)), [.start(names[0])])
+    }
+    XCTAssertEqual(state.handle(.end(names[0], .failed(down)), at: .seconds(3000)), [])
+    XCTAssertEqual(state.handle(.wake, at: .seconds(3001)), [.start(names[0])])
+    // A retry of an entry in flight changes nothing.
+    XCTAssertEqual(state.handle(.retry(names[0]), at: .seconds(3001)), [])
+    XCTAssertEqual(state.handle(.end(names[0], .failed(down)), at: .seconds(3001)), [.report(names[0])])
+    XCTAssertEqual(
+      state.handle(.reported(names[0]), at: .seconds(3001)), [.park(names[0], status: nil)])
+  }
+
+  func test_outbox_refusalBeforeASignIn_isSentAgain() {
+    var (state, _) = machine([.init(names[0], account: "a")])
+    XCTAssertEqual(state.handle(.account("a"), at: .zero), [])
+    XCTAssertEqual(state.handle(.end(names[0], .otherAccount), at: .zero), [.start(names[0])])
+    XCTAssertEqual(state.handle(.end(names[0], .otherAccount), at: .zero), [])
+    XCTAssertEqual(state.handle(.account("b"), at: .zero), [])
+    XCTAssertEqual(state.handle(.account("a"), at: .zero), [.start(names[0])])
+  }
+
+  func test_outbox_droppedEntryInFlight_holdsItsKeyUntilTheEnd() {
+    var (state, _) = machine([.init(names[0], key: "k"), .init(names[1], key: "k")])
+    XCTAssertEqual(state.handle(.drop(names[0]), at: .zero), [.remove(names[0]), .cancel(names[0])])
+    XCTAssertEqual(state.handle(.end(names[0], .accepted), at: .zero), [.start(names[1])])
+  }
+
+  func test_outbox_retryOfANewerVersion_sendsNothing() {
+    var (state, _) = machine([.init(names[0], hold: .newerVersion)])
+    XCTAssertEqual(state.handle(.retry(names[0]), at: .zero), [])
+  }
+}

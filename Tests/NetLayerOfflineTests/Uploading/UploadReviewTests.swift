@@ -1,0 +1,128 @@
+import Foundation
+import HTTPTransport
+import LoopbackServer
+import Streams
+import StreamsTesting
+import TestSupport
+import XCTest
+
+@testable import NetLayer
+@testable import NetLayerOffline
+
+/// Uploads and results that belong to another user, another path, or another request.
+final class UploadReviewTests: UploadTestCase {
+  private let call = Call<Response>.post("/files")
+
+  func test_upload_row_34_cancelUpload_thatIsRedirectedToAnotherRequest_keepsTheNote() async throws {
+    let asked = Notes()
+    let portal = try TestServer { request in
+      asked.add("\(request.method) \(request.path)")
+      return .status(200)
+    }
+    for method in methods {
+      let server = try UploadServer(method)
+      try removeNotes()
+      try write(300_000)
+      server.fail("PATCH", .cut(100_000))
+      server.fail("HEAD", .hang)
+      let running = network(server).upload(resuming: film, to: call, by: method, retry: policy).subscribe()
+      XCTAssertTrue(holds { server.log.last?.hasPrefix("HEAD") == true })
+      running.dispose()
+      server.fail("DELETE", .status(302, ["Location": portal.url("/login").absoluteString]))
+      let ended = Notes()
+      let end = network(server).cancelUpload(of: film, to: call, by: method)
+        .subscribe(onCompleted: { ended.add("completed") }, onError: { ended.add("\(NetworkError.wrapping($0).kind)") })
+      XCTAssertTrue(holds { !ended.all.isEmpty })
+      end.dispose()
+      XCTAssertEqual(ended.all, ["status"])
+      XCTAssertEqual(notes.count, 1)
+      XCTAssertEqual(server.uploads.count, 1)
+    }
+    XCTAssertEqual(asked.all, [])
+  }
+
+  func test_upload_row_36_storedResult_isNotDeliveredToAUserWhomOnlyASecretNames() async throws {
+    for kind in ["Authorization", "X-User-Token", "backend", "user", "password", "query", "cookie", "nothing"] {
+      let server = try UploadServer(.tus)
+      try removeNotes()
+      try write(3000)
+      server.fail("PATCH", .lie(["X-Private": "of ann"]))
+      func call(_ who: String) throws -> Call<Response> {
+        switch kind {
+        case "backend", "cookie", "nothing": return .post("/files")
+        case "query": return .post("/files", query: ["token": who])
+        case "user", "password":
+          var parts = try XCTUnwrap(URLComponents(url: server.url, resolvingAgainstBaseURL: true))
+          (parts.user, parts.password, parts.path) = (kind == "user" ? who : "u", kind == "user" ? "p" : who, "/files")
+          return .post(try XCTUnwrap(parts.url))
+        default: return Call<Response>.post("/files").header(kind, "Basic \(who)")
+        }
+      }
+      func net(_ who: String) -> Network {
+        network(server) {
+          if kind == "backend" { $0.headers = ["Authorization": "Basic \(who)"] }
+          guard kind == "cookie" else { return }
+          let jar = CookieJar()
+          jar.store(["Set-Cookie": "session=\(who)"], from: server.url)
+          $0.options.cookies = jar
+        }
+      }
+      // A process that is killed before its task takes the result.
+      let (receipt, got) = (UploadReceipt(), Notes())
+      let end = net("ann").events(
+        of: film, to: try call("ann"), by: .tus, retry: policy, keepingStateIn: nil, receipt: receipt
+      ).subscribe(onNext: { if $0.result != nil { got.add("result") } }, onError: { got.add("\($0)") })
+      XCTAssertTrue(holds { got.all == ["result"] }, "\(kind) \(got.all)")
+      receipt.end(isTaken: false)
+      end.dispose()
+      server.clearLog()
+      let result = await upload(server, .tus, on: net("bob"), to: try call("bob"))
+      XCTAssertNil(result.kind, kind)
+      XCTAssertEqual(try result.get().headers["X-Private"], kind == "nothing" ? "of ann" : nil, kind)
+      switch kind {
+      case "nothing": XCTAssertEqual(server.log, [], kind)
+      case "user": XCTAssertEqual(server.log.first, "POST /files", kind)
+      default: XCTAssertEqual(server.log, ["HEAD /uploads/1"], kind)
+      }
+    }
+  }
+
+  func test_upload_row_31_fileThroughALinkOfItsDirectory_isTheSameUpload() async throws {
+    let server = try UploadServer(.tus)
+    try write(3000)
+    let link = folder.deletingLastPathComponent().appending(path: "link-\(UUID().uuidString)")
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder)
+    defer { try? FileManager.default.removeItem(at: link) }
+    let (net, other) = (network(server), link.appending(path: "film.mp4"))
+    _ = try await net.fetch(uploading: film, to: call, by: .tus, retry: policy)
+    _ = try await net.fetch(uploading: other, to: call, by: .tus, retry: policy)
+    server.fail("PATCH", .hang)
+    let ended = Notes()
+    let running = net.upload(resuming: film, to: call, by: .tus, retry: policy)
+      .subscribe(onError: { ended.add("\(NetworkError.wrapping($0).kind)") })
+    XCTAssertTrue(holds { server.log.last?.hasPrefix("PATCH") == true })
+    let cancelling = net.cancelUpload(of: other, to: call, by: .tus)
+      .subscribe(onCompleted: { ended.add("completed") }, onError: { ended.add("error \($0)") })
+    XCTAssertTrue(holds { ended.all == ["cancelled", "completed"] }, "\(ended.all)")
+    cancelling.dispose()
+    running.dispose()
+  }
+
+  func test_upload_row_34_cancelUpload_whileATaskTakesTheResult_completes() async throws {
+    let server = try UploadServer(.tus)
+    try write(3000)
+    let (receipt, got, net) = (UploadReceipt(), Notes(), network(server))
+    let end = net.events(of: film, to: call, by: .tus, retry: policy, keepingStateIn: nil, receipt: receipt)
+      .subscribe(onNext: { if $0.result != nil { got.add("result") } }, onCompleted: { got.add("completed") })
+    XCTAssertTrue(holds { got.all == ["result", "completed"] })
+    let ended = Notes()
+    let cancelling = net.cancelUpload(of: film, to: call, by: .tus)
+      .subscribe(onCompleted: { ended.add("completed") }, onError: { ended.add("\($0)") })
+    XCTAssertTrue(holds { !ended.all.isEmpty })
+    XCTAssertEqual(ended.all, ["completed"])
+    receipt.end(isTaken: true)
+    XCTAssertEqual(notes, [])
+    cancelling.dispose()
+    end.dispose()
+  }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import XCTest
+
+@testable import NetLayer
+@testable import NetLayerOffline
+
+/// Situations that the random schedules rarely reach.
+final class UploadStateTests: XCTestCase {
+  private typealias Action = UploadState.Action
+  private let url = URL(string: "http://h/1") ?? URL(filePath: "/")
+
+  private func file(_ size: Int64, changed: Int64 = 1) -> FileVersion {
+    FileVersion(size: size, changed: changed, start: "", end: "")
+  }
+
+  private func state(
+    _ method: UploadProtocol = .tus, size: Int64 = 1_000_000, limit: Int64 = .max
+  ) -> UploadState {
+    var state = UploadState(method, file: file(size), attempts: 8, limit: limit)
+    XCTAssertEqual(state.handle(.start(nil)), [.create])
+    return state
+  }
+
+  private var created: UploadState.Event { .reply(.init(status: 201, location: url)) }
+
+  private func offset(_ offset: Int64?, _ isComplete: Bool? = nil, status: Int = 204) -> UploadState.Event {
+    .reply(.init(status: status, offset: offset, isComplete: isComplete))
+  }
+
+  func test_upload_former_versionThatMayBeComplete_isNotDeleted() {
+    for isEnding in [false, true] {
+      var state = UploadState(.tus, file: file(5, changed: 2), attempts: 8)
+      let note = UploadState.Note(url: url, file: file(5), isEnding: isEnding)
+      XCTAssertEqual(state.handle(.start(note)), (isEnding ? [] : [.terminate(url)]) + [.forget, .create])
+    }
+  }
+
+  func test_upload_smallerRequests_growAgain() {
+    var state = state()
+    _ = state.handle(created)
+    XCTAssertEqual(state.handle(.lost), [.pause(failures: 1)])
+    XCTAssertEqual(state.handle(.resumed), [.ask])
+    XCTAssertEqual(state.handle(offset(0)), [.show(0), .send(from: 0, count: 262_144)])
+    XCTAssertEqual(state.handle(offset(262_144)), [.show(262_144), .send(from: 262_144, count: 524_288)])
+    XCTAssertEqual(state.handle(offset(786_432)), [.show(786_432), .send(from: 786_432, count: 213_568)])
+  }
+
+  func test_upload_bytesBehindTheLastOffset_areNotCounted_asLongAsTheServerAdvances() {
+    var state = state()
+    _ = state.handle(created)
+    XCTAssertEqual(state.handle(offset(900_000)), [.show(900_000), .send(from: 900_000, count: 100_000)])
+    for round in 1...7 {
+      XCTAssertEqual(state.handle(.lost), [.pause(failures: round)])
+      XCTAssertEqual(state.handle(.resumed), [.ask])
+      XCTAssertEqual(state.handle(offset(0)).first, .show(0))
+      XCTAssertEqual(state.handle(offset(200_000)).first, .show(200_000))
+    }
+    XCTAssertEqual(state.handle(.lost), [.fail(.exhausted)])
+  }
+
+  func test_upload_serverThatForgets_makesNoProgress() {
+    var state = state()
+    for round in 1...7 {
+      let saved = state.handle(created)
+      XCTAssertTrue(saved.contains(.send(from: 0, count: 1_000_000)), "round \(round): \(saved)")
+      XCTAssertEqual(state.handle(offset(500_000)).first, .show(500_000))
+      XCTAssertEqual(state.handle(offset(nil, status: 404)), [.forget, .show(0), .pause(failures: round)])
+      XCTAssertEqual(state.handle(.resumed), [.create])
+    }
+    _ = state.handle(created)
+    _ = state.handle(offset(500_000))
+    XCTAssertEqual(state.handle(offset(nil, status: 410)), [.forget, .show(0), .fail(.exhausted)])
+  }
+
+  func test_upload_creation_isNoProgress() {
+    var state = state()
+    for round in 1...7 {
+      _ = state.handle(created)
+      XCTAssertEqual(state.handle(offset(nil, status: 404)), [.forget, .show(0), .pause(failures: round)])
+      _ = state.handle(.resumed)
+    }
+    _ = state.handle(created)
+    XCTAssertEqual(state.handle(offset(nil, status: 404)).last, .fail(.exhausted))
+  }
+
+  func test_upload_successWithoutAnOffset_isAskedFor() {
+    var tus = state(size: 1000)
+    _ = tus.handle(created)
+    XCTAssertEqual(tus.handle(offset(nil)), [.ask], "tus requires the field")
+    XCTAssertEqual(tus.handle(offset(1000)), [.finish])
+    var parts = state(limit: 600_000)
+    _ = parts.handle(created)
+    XCTAssertEqual(parts.handle(offset(nil)), [.ask])
+    var draft = state(.draft, size: 1_000_000, limit: 600_000)
+    _ = draft.handle(created)
+    XCTAssertEqual(draft.handle(offset(nil, false)), [.show(600_000), .send(from: 600_000, count: 400_000)])
+    _ = draft.handle(.lastChunk)
+    XCTAssertEqual(draft.handle(offset(nil)), [.ask], "only Upload-Complete says that an upload is complete")
+    XCTAssertEqual(draft.handle(offset(1_000_000, false)), [.show(1_000_000), .send(from: 1_000_000, count: 0)])
+    _ = draft.handle(.lastChunk)
+    XCTAssertEqual(draft.handle(offset(1_000_000, false)), [.pause(failures: 1)], "a server that never completes it")
+  }
+
+  func test_upload_successWithoutAnOffset_againAndAgain_ends() {
+    var state = state()
+    _ = state.handle(created)
+    var asked = 0
+    while state.handle(offset(nil)) == [.ask] {
+      asked += 1
+      _ = state.handle(offset(0))
+    }
+    XCTAssertEqual(asked, 7)
+  }
+
+  func test_upload_offsetBeyondTheFile_afterTheLastByte_isAnUnknownOutcome() {
+    var state = state()
+    _ = state.handle(created)
+    _ = state.handle(.lastChunk)
+    XCTAssertEqual(state.handle(offset(2_000_000)), [.fail(.unknownOutcome)])
+  }
+
+  func test_upload_row_17_completionBeforeTheLastByte_isAnError() {
+    for size in [1_000_000, 0] as [Int64] {
+      var asked = UploadState(.draft, file: file(size), attempts: 8)
+      _ = asked.handle(.start(UploadState.Note(url: url, file: file(size))))
+      let failure: [Action] = [.terminate(url), .forget, .fail(.incomplete)]
+      // Nothing of an empty file is missing.
+      XCTAssertEqual(asked.handle(offset(100, true)), size == 0 ? [.finish] : failure)
+    }
+    var sent = state(.draft)
+    _ = sent.handle(created)
+    XCTAssertEqual(sent.handle(offset(100, true)), [.terminate(url), .forget, .fail(.incomplete)])
+    var ending = state(.draft)
+    _ = ending.handle(created)
+    _ = ending.handle(.lastChunk)
+    XCTAssertEqual(ending.handle(offset(nil, true)), [.finish])
+    // The target may reject the upload early.
+    var rejected = state(.draft)
+    _ = rejected.handle(created)
+    XCTAssertEqual(rejected.handle(offset(nil, true, status: 403)), [.forget, .fail(.response)])
+  }
+
+  func test_upload_row_19_smallestRequestThatIsTooLarge_isAnError() {
+    var state = state(size: 200_000)
+    _ = state.handle(created)
+    XCTAssertEqual(state.handle(offset(nil, status: 413)), [.fail(.response)])
+  }
+
+  func test_upload_minimumOfTheServer_isKept() {
+    var state = state(.draft)
+    var reply = UploadState.Reply(status: 201, location: url)
+    (reply.minAppend, reply.maxAppend) = (300_000, 350_000)
+    XCTAssertEqual(state.handle(.reply(reply)).last, .send(from: 0, count: 350_000))
+    _ = state.handle(.lost)
+    _ = state.handle(.resumed)
+    XCTAssertEqual(state.handle(offset(0, false)).last, .send(from: 0, count: 300_000))
+  }
+
+  func test_upload_gatewayError_makesRequestsSmaller_andALockDoesNot() {
+    for (status, count) in [(504, 262_144), (408, 262_144), (423, 1_000_000), (409, 1_000_000)] as [(Int, Int64)] {
+      var state = state()
+      _ = state.handle(created)
+      XCTAssertEqual(state.handle(offset(nil, status: status)), [.pause(failures: 1)])
+      _ = state.handle(.resumed)
+      XCTAssertEqual(state.handle(offset(0)).last, .send(from: 0, count: count), "\(status)")
+    }
+  }
+
+  func test_upload_temporaryStatus_isAPause_andAPermanentOneEnds() {
+    for status in [408, 409, 423, 425, 429, 460, 500, 507, 501, 505, 403] {
+      var state = state()
+      _ = state.handle(created)
+      let ends = [501, 505, 403].contains(status)
+      let sent = state.handle(offset(nil, status: status))
+      XCTAssertEqual(sent, [ends ? .fail(.response) : .pause(failures: 1)], "\(status)")
+    }
+  }
+
+  func test_upload_endedState_ignoresEverything() {
+    var state = state()
+    XCTAssertEqual(state.handle(.refused), [.fail(.response)])
+    for event in [created, .lost, .resumed, .unsaved, .lastChunk, .changed, .start(nil)] {
+      XCTAssertEqual(state.handle(event), [])
+    }
+  }
+}

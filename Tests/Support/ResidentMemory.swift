@@ -1,0 +1,9 @@
+import Foundation
+
+/// Returns the resident memory of this process in bytes; `nil` if the system does not provide it, or under Address
+/// Sanitizer, which delays the reuse of 256 MB.
+package func residentBytes() -> Int? {
+  guard dlsym(dlopen(nil, RTLD_NOW), "__asan_init") == nil else { return nil }
+  let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
+  return fields.flatMap { $0.count > 1 ? Int($0[1]) : nil }.map { $0 * 4096 }
+}
