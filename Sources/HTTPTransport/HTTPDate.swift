@@ -28,7 +28,7 @@ package enum HTTPDate {
   ]
 
   private static func number(_ text: Substring, _ digits: ClosedRange<Int>) -> Int? {
-    guard digits.contains(text.utf8.count), text.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 }) else { return nil }
+    guard digits.contains(text.utf8.count), text.isDigits else { return nil }
     return Int(text)
   }
 

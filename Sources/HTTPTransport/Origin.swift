@@ -21,12 +21,13 @@ package struct Origin: Hashable, Sendable {
     }
     let authority = bytes[scheme...].dropFirst(3).prefix { $0 != UInt8(ascii: "/") }
     guard authority.endIndex < bytes.endIndex else { return nil }
-    let host = authority.prefix { isLowercase($0) || isDigit($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }
+    let host = authority.prefix { isLowercase($0) || $0.isDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }
     guard let last = host.last, last != UInt8(ascii: ".") else { return nil }
     let port = authority[host.endIndex...]
     if !port.isEmpty {
       // A default port is removed by the general path.
-      guard port.first == UInt8(ascii: ":"), port.count == 5 || port.count == 6, port.dropFirst().allSatisfy(isDigit),
+      guard port.first == UInt8(ascii: ":"), port.count == 5 || port.count == 6,
+        port.dropFirst().allSatisfy({ $0.isDigit }),
         port.dropFirst().first != UInt8(ascii: "0")
       else { return nil }
     }
@@ -50,7 +51,6 @@ package struct Origin: Hashable, Sendable {
   }
 
   private static func isLowercase(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte) }
-  private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
   private static func normal(_ url: URL) -> String {
     let scheme = url.scheme?.lowercased() ?? ""

@@ -100,9 +100,7 @@ package enum RequestCheck {
   }
 
   /// Returns whether `value` is `length`, written only with digits. Servers interpret other spellings differently.
-  private static func isLength(_ value: String, _ length: Int64) -> Bool {
-    value.utf8.allSatisfy { (0x30...0x39).contains($0) } && Int64(value) == length
-  }
+  private static func isLength(_ value: String, _ length: Int64) -> Bool { Int64(digits: value) == length }
 
   private static func urlProblem(_ url: String) -> String? {
     if url.utf8.withContiguousStorageIfAvailable(isPlain) == true { return nil }

@@ -42,7 +42,7 @@ package enum URLAuthority {
   private static func isPort(_ text: Substring.UTF8View) -> Bool {
     guard let colon = text.first else { return true }
     let digits = text.dropFirst()
-    guard colon == UInt8(ascii: ":"), digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return false }
+    guard colon == UInt8(ascii: ":"), digits.allSatisfy({ $0.isDigit }) else { return false }
     return digits.isEmpty || UInt16(Substring(digits)).map { $0 > 0 } == true
   }
 

@@ -1,3 +1,5 @@
+import PortableFoundation
+
 /// A path into a value, written `data.items[0].name`.
 ///
 /// Dots and brackets separate keys, so a path cannot refer to a key that contains one of them.
@@ -26,9 +28,7 @@ package struct JSONPath: Sendable, Hashable {
       while !rest.isEmpty {
         guard rest.first == "[", let close = rest.firstIndex(of: "]") else { return nil }
         let digits = rest[rest.index(after: rest.startIndex)..<close]
-        guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }), let index = Int(digits) else {
-          return nil
-        }
+        guard let index = Int(digits: digits) else { return nil }
         steps.append(.index(index))
         rest = rest[rest.index(after: close)...]
       }

@@ -1,3 +1,5 @@
+import PortableFoundation
+
 extension JSONScanner {
   /// Scans a string from its opening quote to one byte past its closing quote.
   @inline(__always)
@@ -19,7 +21,7 @@ extension JSONScanner {
     let start = at
     if text[at] == UInt8(ascii: "-") { at += 1 }
     let first = at
-    while isDigit(text[at]) { at += 1 }
+    while text[at].isDigit { at += 1 }
     guard at > first, text[first] != UInt8(ascii: "0") || at == first + 1 else { throw malformed(start, at: at) }
     if text[at] != UInt8(ascii: "."), text[at] | 0x20 != UInt8(ascii: "e") { return true }
     try scanFraction(of: start, &at)
@@ -41,17 +43,14 @@ extension JSONScanner {
   @inline(__always)
   private func scanDigits(of start: Int, _ at: inout Int) throws {
     let first = at
-    while isDigit(text[at]) { at += 1 }
+    while text[at].isDigit { at += 1 }
     guard at > first else { throw malformed(start, at: at) }
   }
 
   private func malformed(_ start: Int, at: Int) -> JSONError {
     // Digits after a leading zero are invalid even at the end of the text.
-    at < end || isDigit(text[at - 1]) ? JSONError(.invalidNumber, at: start) : JSONError(.unexpectedEnd, at: end)
+    at < end || text[at - 1].isDigit ? JSONError(.invalidNumber, at: start) : JSONError(.unexpectedEnd, at: end)
   }
-
-  @inline(__always)
-  private func isDigit(_ byte: UInt8) -> Bool { byte &- 48 < 10 }
 
   @inline(__always)
   func scanLiteral(_ literal: StaticString, _ at: inout Int) throws {

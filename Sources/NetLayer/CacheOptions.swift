@@ -2,6 +2,8 @@
 public struct CacheOptions: Sendable {
   /// The cache policy; `nil` for the policy of the backend's `CacheInterceptor`.
   public var policy: CachePolicy?
+  /// Whether the response must come from the server, whatever the policy and the freshness of a stored response.
+  package var isRefetch = false
   /// The key of the stored response, combined with method and account; `nil` for the URL with its parameters in a
   /// stable order.
   ///
@@ -24,7 +26,7 @@ public struct CacheOptions: Sendable {
   /// can't be compared.
   var endpoint: ObjectIdentifier?
   /// The tags of the endpoint; `nil` for none.
-  var labels: CacheLabels?
+  var labels: CallTags?
 
   /// Creates options. See the properties for the defaults.
   public init(
@@ -40,7 +42,7 @@ public struct CacheOptions: Sendable {
 
   /// Whether all options have their default values.
   var isDefault: Bool {
-    policy == nil && key == nil && !includesBody && expiry == nil && allowsStorage == nil && labels == nil
+    policy == nil && !isRefetch && key == nil && !includesBody && expiry == nil && allowsStorage == nil && labels == nil
   }
 
   /// Whether these options can be compared with others.
@@ -49,16 +51,17 @@ public struct CacheOptions: Sendable {
   /// The values that two comparable options must share to be equivalent for the cache.
   struct Identity: Hashable {
     let policy: CachePolicy?
+    let isRefetch: Bool
     let key: String?
     let includesBody: Bool
     let expiry: Duration?
     let endpoint: ObjectIdentifier?
-    let labels: CacheLabels?
+    let labels: CallTags?
   }
 
   var identity: Identity {
     Identity(
-      policy: policy, key: key, includesBody: includesBody, expiry: expiry,
+      policy: policy, isRefetch: isRefetch, key: key, includesBody: includesBody, expiry: expiry,
       endpoint: allowsStorage == nil ? nil : endpoint, labels: labels)
   }
 }
@@ -72,7 +75,9 @@ extension Request {
     set {
       var options = newValue
       // An interceptor that creates new options does not know these.
-      options.labels = options.labels ?? context[CacheOptionsKey.self].labels
+      let known = context[CacheOptionsKey.self]
+      options.labels = options.labels ?? known.labels
+      options.isRefetch = options.isRefetch || known.isRefetch
       context[CacheOptionsKey.self] = options
     }
   }

@@ -185,7 +185,7 @@ package struct CallContent: Sendable {
     task = endpoint.task
     headers = endpoint.headers
     caching = endpoint.caching
-    caching.labels = CacheLabels(tags: endpoint.tags, invalidates: endpoint.invalidates)
+    caching.labels = CallTags(tags: endpoint.tags, invalidates: endpoint.invalidates)
     if caching.allowsStorage != nil, caching.endpoint == nil { caching.endpoint = ObjectIdentifier(E.self) }
   }
 

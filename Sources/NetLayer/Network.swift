@@ -81,6 +81,15 @@ public final class Network: Sendable {
     return Network(backend, activity: activity, shared: shared, own: ownTransport)
   }
 
+  /// Returns a network with a modified backend that passes no error to the app's handlers: for attempts that others
+  /// follow, and for requests whose failure is a result. To report such an error later, pass it as `unreported`.
+  package func quiet(_ change: (inout Backend) -> Void) -> Network {
+    with {
+      ($0.onError, $0.mapError) = (nil, nil)
+      change(&$0)
+    }
+  }
+
   /// The number of requests in flight, emitted immediately and after each change.
   ///
   /// Counts are delivered one at a time, in order, on the threads where requests start and end. Switch to the main

@@ -10,12 +10,3 @@ extension StringProtocol {
   /// The text without whitespace at both ends: spaces of any kind, and tabs.
   package var trimmingBlanks: String { trimming { $0 == "\t" || $0.properties.generalCategory == .spaceSeparator } }
 }
-
-extension FixedWidthInteger {
-  /// Creates the number that consists only of the ASCII digits `digits`; `nil` if it is empty, has a sign, or is too
-  /// large.
-  package init?(digits: some StringProtocol) {
-    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-    self.init(digits, radix: 10)
-  }
-}

@@ -15,6 +15,15 @@ final class PortableFoundationTests: XCTestCase {
     XCTAssertEqual("\"'a'b\"".trimming { $0 == "\"" || $0 == "'" }, "a'b")
   }
 
+  func test_isDigits_meansASCIIDigitsOnly() {
+    for text in ["0", "9", "0123456789", "00000000000000000000"] { XCTAssertTrue(text.isDigits, text) }
+    for text in ["", "-1", "+1", "1 ", "1.0", "/", ":", "1\u{301}", "٣", "1\0", "½"] {
+      XCTAssertFalse(text.isDigits, text)
+    }
+    XCTAssertEqual(Int8(digits: "0127"), 127)
+    for text in ["", "128", "+1", "-1"] { XCTAssertNil(Int8(digits: text), text) }
+  }
+
   func test_writeAll_waitsForAFullPipe() throws {
     let pipe = Pipe()
     let (reading, writing) = (pipe.fileHandleForReading, pipe.fileHandleForWriting)

@@ -1,4 +1,5 @@
 import LoopbackServer
+import PortableFoundation
 
 /// The check of the `Host` field against DNS rebinding: a page of another site can make its name resolve to 127.0.0.1,
 /// and would then read the responses of this server.
@@ -15,9 +16,7 @@ enum LocalHost {
   private static func isLocal(_ host: String) -> Bool {
     let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
     let port = host.dropFirst(name.count)
-    guard port.isEmpty || port.first == ":" && port.dropFirst().allSatisfy({ $0.isASCII && $0.isNumber }) else {
-      return false
-    }
+    guard port.isEmpty || port == ":" || port.first == ":" && port.dropFirst().isDigits else { return false }
     return ["127.0.0.1", "localhost", "[::1]"].contains(name.lowercased())
   }
 }

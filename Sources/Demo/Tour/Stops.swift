@@ -44,7 +44,8 @@ struct Stops: Sendable {
       stop("await", awaited), stop("post", posted), stop("typed error", typedError), stop("links", links),
       stop("model", model), stop("pages", pages), stop("bool", bool), stop("business error", businessError),
       stop("network error", networkError), stop("zip", zipped), stop("merge", merged), stop("chain", chained),
-      stop("endpoint", endpoint), stop("second backend", secondBackend), stop("live", LiveStop(network: forge).lines),
+      stop("endpoint", endpoint), stop("second backend", secondBackend),
+      stop("live", LiveQueriesStop(network: forge).lines),
       stop("upload", upload), stop("outbox", OutboxStop(network: forge).lines), stop("cancel", cancelled),
       .just("done"),
     ]

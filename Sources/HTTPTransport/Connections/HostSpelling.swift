@@ -9,7 +9,7 @@ enum HostSpelling {
   /// `0::1` and `::1%lo` of IPv6. The mapped address `::ffff:127.0.0.1` is the IPv4 address.
   private static func oneSpelling(_ host: String) -> String {
     var four = in_addr()
-    if host.utf8.first.map({ (0x30...0x39).contains($0) }) == true, inet_aton(host, &four) != 0 {
+    if host.utf8.first?.isDigit == true, inet_aton(host, &four) != 0 {
       return withUnsafeBytes(of: four, dotted)
     }
     var six = in6_addr()

@@ -32,7 +32,7 @@ struct SetCookie {
       case "expires": cookie.expires = Self.date(value) ?? cookie.expires
       case "max-age":
         let digits = value.hasPrefix("-") ? value.dropFirst() : value[...]
-        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { break }
+        guard digits.isDigits else { break }
         // 300 years are as good as any larger number.
         let seconds = min(Double(value) ?? 0, 1e10)
         maxAge = seconds > 0 ? now + seconds : .distantPast
@@ -75,7 +75,7 @@ struct SetCookie {
   static func isAddress(_ host: String) -> Bool {
     // The resolver reads every host that ends in a number as an IPv4 address, such as `0x7f.1`.
     guard !host.contains(":"), let last = host.split(separator: ".").last else { return true }
-    return last.hasPrefix("0x") || last.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    return last.hasPrefix("0x") || last.isDigits
   }
 
   /// Returns the parts before and after the first equals sign, without blanks; `nil` without a sign.

@@ -1,3 +1,5 @@
+import PortableFoundation
+
 /// A scanner that finds secrets by their names in any text: a URL, a form of either kind, JSON, XML, a header field, or
 /// a sentence that quotes one of these. It takes time in proportion to the length of the text.
 struct SecretScanner {
@@ -103,7 +105,7 @@ struct SecretScanner {
       after > colon + 1 || start == 0 || bytes[start - 1] <= 0x20 || Self.isQuote(bytes[start - 1])
     if after == colon + 1 {
       // The name of a host before its port, or a scheme.
-      let digits = index(from: after) { !(0x30...0x39).contains(bytes[$0]) }
+      let digits = index(from: after) { !bytes[$0].isDigit }
       let isPort = (1...5).contains(digits - after) && (digits == bytes.count || !Self.isName(bytes[digits]))
       if isField && isPort || after < bytes.count && bytes[after] == UInt8(ascii: "/") { return }
     }

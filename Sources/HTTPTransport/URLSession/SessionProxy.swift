@@ -64,7 +64,7 @@
     private static func domain(_ text: String) throws(NetworkError) -> String {
       let domain = text.hasPrefix(".") ? String(text.dropFirst()) : text
       guard let host = HostSpelling.normalized(domain), !host.contains(":"),
-        host.split(separator: ".").last?.allSatisfy(\.isNumber) == false
+        host.split(separator: ".").last?.isDigits == false
       else {
         throw error(
           "the exception \(text.debugDescription) of ProxyOptions.url is not supported by URLSession; use a domain such "

@@ -22,7 +22,7 @@ enum SnakeCase {
   /// names.
   private static func plainConverted(_ name: UnsafeBufferPointer<UInt8>) -> String? {
     let underscore = UInt8(ascii: "_")
-    guard name.allSatisfy({ $0 == underscore || isLetter($0) || $0 &- 48 < 10 }),
+    guard name.allSatisfy({ $0 == underscore || isLetter($0) || $0.isDigit }),
       let first = name.firstIndex(where: { $0 != underscore }),
       let last = name.lastIndex(where: { $0 != underscore }), name[first...last].contains(underscore)
     else { return nil }

@@ -3,7 +3,7 @@ import PortableFoundation
 /// A body of newline-delimited JSON (NDJSON, JSON Lines): the elements of an asynchronous sequence, one per line.
 ///
 /// ```swift
-/// try await network.fetch(.post("/import", lines: JSONLines(once: rows)))
+/// try await network.fetch(.post("/import", .lines(JSONLines(once: rows))))
 /// ```
 /// The backend's `encoder` writes each element; `prettyPrinted` is ignored. Elements are pulled from the sequence at
 /// the pace of the socket, at most 256 KB and one line ahead. The sequence may thus be larger than memory. When the

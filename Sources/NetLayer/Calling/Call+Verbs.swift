@@ -37,11 +37,11 @@ extension Endpoint where Self == Call<Response> {
     Call(.options, url, query: query, headers: headers)
   }
 
-  /// Creates a POST call without a body.
-  public static func post(_ url: some URLConvertible, query: Parameters = [:], headers: HTTPHeaders = [:]) -> Call<
-    Response
-  > {
-    Call(.post, url, query: query, headers: headers)
+  /// Creates a POST call with any content, such as `.multipart(form)` or `.upload(file)`; without a body by default.
+  public static func post(
+    _ url: some URLConvertible, _ content: HTTPTask = .plain, query: Parameters = [:], headers: HTTPHeaders = [:]
+  ) -> Call<Response> {
+    Call(.post, url, task: content, query: query, headers: headers)
   }
 
   /// Creates a POST call with parameters in its body, encoded by the backend's `bodyEncoding`: as JSON by default. A literal
@@ -66,49 +66,11 @@ extension Endpoint where Self == Call<Response> {
     Call(.post, url, task: .form(form), query: query, headers: headers)
   }
 
-  /// Creates a POST call with bytes of `contentType`.
-  public static func post(
-    _ url: some URLConvertible, body: Data, contentType: String, query: Parameters = [:], headers: HTTPHeaders = [:]
+  /// Creates a PUT call with any content, such as `.multipart(form)` or `.upload(file)`; without a body by default.
+  public static func put(
+    _ url: some URLConvertible, _ content: HTTPTask = .plain, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
-    Call(.post, url, task: .data(body, contentType: contentType), query: query, headers: headers)
-  }
-
-  /// Creates a POST call with newline-delimited JSON that is generated during the upload.
-  public static func post(
-    _ url: some URLConvertible, lines: JSONLines, query: Parameters = [:], headers: HTTPHeaders = [:]
-  ) -> Call<Response> {
-    Call(.post, url, task: .lines(lines), query: query, headers: headers)
-  }
-
-  /// Creates a POST call with a body of `contentType` that is generated during the upload.
-  public static func post(
-    _ url: some URLConvertible, stream: Request.BodyStream, contentType: String, query: Parameters = [:],
-    headers: HTTPHeaders = [:]
-  ) -> Call<Response> {
-    Call(.post, url, task: .stream(stream, contentType: contentType), query: query, headers: headers)
-  }
-
-  /// Creates a POST call with fields, data and files as `multipart/form-data`.
-  public static func post(
-    _ url: some URLConvertible, multipart: MultipartForm, query: Parameters = [:], headers: HTTPHeaders = [:]
-  ) -> Call<Response> {
-    Call(.post, url, task: .multipart(multipart), query: query, headers: headers)
-  }
-
-  /// Creates a POST call with a file as its body, streamed from disk. The default content type depends on the file's
-  /// extension.
-  public static func post(
-    _ url: some URLConvertible, file: URL, contentType: String? = nil, query: Parameters = [:],
-    headers: HTTPHeaders = [:]
-  ) -> Call<Response> {
-    Call(.post, url, task: .upload(file, contentType: contentType), query: query, headers: headers)
-  }
-
-  /// Creates a PUT call without a body.
-  public static func put(_ url: some URLConvertible, query: Parameters = [:], headers: HTTPHeaders = [:]) -> Call<
-    Response
-  > {
-    Call(.put, url, query: query, headers: headers)
+    Call(.put, url, task: content, query: query, headers: headers)
   }
 
   /// Creates a PUT call with parameters in its body, encoded by the backend's `bodyEncoding`: as JSON by default. A literal
@@ -133,49 +95,11 @@ extension Endpoint where Self == Call<Response> {
     Call(.put, url, task: .form(form), query: query, headers: headers)
   }
 
-  /// Creates a PUT call with bytes of `contentType`.
-  public static func put(
-    _ url: some URLConvertible, body: Data, contentType: String, query: Parameters = [:], headers: HTTPHeaders = [:]
+  /// Creates a PATCH call with any content, such as `.multipart(form)` or `.upload(file)`; without a body by default.
+  public static func patch(
+    _ url: some URLConvertible, _ content: HTTPTask = .plain, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
-    Call(.put, url, task: .data(body, contentType: contentType), query: query, headers: headers)
-  }
-
-  /// Creates a PUT call with newline-delimited JSON that is generated during the upload.
-  public static func put(
-    _ url: some URLConvertible, lines: JSONLines, query: Parameters = [:], headers: HTTPHeaders = [:]
-  ) -> Call<Response> {
-    Call(.put, url, task: .lines(lines), query: query, headers: headers)
-  }
-
-  /// Creates a PUT call with a body of `contentType` that is generated during the upload.
-  public static func put(
-    _ url: some URLConvertible, stream: Request.BodyStream, contentType: String, query: Parameters = [:],
-    headers: HTTPHeaders = [:]
-  ) -> Call<Response> {
-    Call(.put, url, task: .stream(stream, contentType: contentType), query: query, headers: headers)
-  }
-
-  /// Creates a PUT call with fields, data and files as `multipart/form-data`.
-  public static func put(
-    _ url: some URLConvertible, multipart: MultipartForm, query: Parameters = [:], headers: HTTPHeaders = [:]
-  ) -> Call<Response> {
-    Call(.put, url, task: .multipart(multipart), query: query, headers: headers)
-  }
-
-  /// Creates a PUT call with a file as its body, streamed from disk. The default content type depends on the file's
-  /// extension.
-  public static func put(
-    _ url: some URLConvertible, file: URL, contentType: String? = nil, query: Parameters = [:],
-    headers: HTTPHeaders = [:]
-  ) -> Call<Response> {
-    Call(.put, url, task: .upload(file, contentType: contentType), query: query, headers: headers)
-  }
-
-  /// Creates a PATCH call without a body.
-  public static func patch(_ url: some URLConvertible, query: Parameters = [:], headers: HTTPHeaders = [:]) -> Call<
-    Response
-  > {
-    Call(.patch, url, query: query, headers: headers)
+    Call(.patch, url, task: content, query: query, headers: headers)
   }
 
   /// Creates a PATCH call with parameters in its body, encoded by the backend's `bodyEncoding`: as JSON by default. A literal
@@ -199,33 +123,37 @@ extension Endpoint where Self == Call<Response> {
   ) -> Call<Response> {
     Call(.patch, url, task: .form(form), query: query, headers: headers)
   }
+}
 
-  /// Creates a PATCH call with bytes of `contentType`.
-  public static func patch(
-    _ url: some URLConvertible, body: Data, contentType: String, query: Parameters = [:], headers: HTTPHeaders = [:]
-  ) -> Call<Response> {
-    Call(.patch, url, task: .data(body, contentType: contentType), query: query, headers: headers)
-  }
-
-  /// Creates a PATCH call with newline-delimited JSON that is generated during the upload.
-  public static func patch(
-    _ url: some URLConvertible, lines: JSONLines, query: Parameters = [:], headers: HTTPHeaders = [:]
-  ) -> Call<Response> {
-    Call(.patch, url, task: .lines(lines), query: query, headers: headers)
-  }
-
-  /// Creates a PATCH call with a body of `contentType` that is generated during the upload.
-  public static func patch(
-    _ url: some URLConvertible, stream: Request.BodyStream, contentType: String, query: Parameters = [:],
+// Guesses of the content's label, for which the compiler's own message would name only `HTTPTask`. A parameter without a
+// default keeps them out of other calls: the compiler rejects a modifier after a verb if two functions match the verb.
+extension Endpoint where Self == Call<Response> {
+  /// Unavailable: pass a model as `json:`, and other content as a value, as in `.post(url, .data(bytes))`.
+  @available(
+    *, unavailable,
+    message: """
+      pass a model as json:, and other content as a value: .multipart(form), .upload(file), \
+      .data(bytes, contentType: type), .stream(body, contentType: type) or .lines(rows)
+      """
+  )
+  public static func post(
+    _ url: some URLConvertible, body: Any, contentType: String? = nil, query: Parameters = [:],
     headers: HTTPHeaders = [:]
   ) -> Call<Response> {
-    Call(.patch, url, task: .stream(stream, contentType: contentType), query: query, headers: headers)
+    fatalError("unavailable")
   }
 
-  /// Creates a PATCH call with fields, data and files as `multipart/form-data`.
-  public static func patch(
+  /// Unavailable: pass the form as a value, as in `.post(url, .multipart(form))`.
+  @available(
+    *, unavailable,
+    message: """
+      pass a model as json:, and other content as a value: .multipart(form), .upload(file), \
+      .data(bytes, contentType: type), .stream(body, contentType: type) or .lines(rows)
+      """
+  )
+  public static func post(
     _ url: some URLConvertible, multipart: MultipartForm, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
-    Call(.patch, url, task: .multipart(multipart), query: query, headers: headers)
+    fatalError("unavailable")
   }
 }

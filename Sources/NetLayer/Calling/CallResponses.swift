@@ -65,7 +65,7 @@ final class CallResponses: StreamSource {
 
   func start(_ sink: Sink<Response>) {
     let request: Request
-    let labels: CacheLabels?
+    let labels: CallTags?
     do {
       (request, labels) = try makeRequest()
     } catch {
@@ -93,9 +93,9 @@ final class CallResponses: StreamSource {
   }
 
   /// Builds the request, and replaces the notes of an earlier call with the same request.
-  private func makeRequest() throws -> (Request, CacheLabels?) {
+  private func makeRequest() throws -> (Request, CallTags?) {
     var request: Request
-    var labels: CacheLabels?
+    var labels: CallTags?
     var isResent = false
     switch content {
     case .call(let call, let accept):

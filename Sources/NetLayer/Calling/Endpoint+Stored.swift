@@ -55,11 +55,8 @@ extension Endpoint {
 
   private func stored(on network: Network) -> Single<Response> {
     guard let interceptor = network.cacheInterceptor else { return .error(network.hasNoCache) }
-    // Nothing is sent, and a miss is not a failure, so the backend's handlers are not called.
-    let alone = network.with {
-      $0.interceptors = [interceptor] + network.behindCache
-      ($0.onError, $0.mapError) = (nil, nil)
-    }
+    // Nothing is sent, and a miss is not a failure.
+    let alone = network.quiet { $0.interceptors = [interceptor] + network.behindCache }
     var content = CallContent(self)
     content.caching.policy = .cacheOnly
     return alone.response(to: content)

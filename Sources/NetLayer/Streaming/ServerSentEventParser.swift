@@ -67,9 +67,7 @@ struct ServerSentEventParser {
     case "event": event = String(decoding: value, as: UTF8.self)
     case "id": if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
     case "retry":
-      if !value.isEmpty, value.allSatisfy({ (0x30...0x39).contains($0) }),
-        let milliseconds = Int64(String(decoding: value, as: UTF8.self))
-      {
+      if let milliseconds = Int64(digits: String(decoding: value, as: UTF8.self)) {
         retry = .milliseconds(milliseconds)
       }
     // Ignore a comment, whose name is empty, or an unknown field.

@@ -40,10 +40,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     _ onProblem: @escaping @Sendable (NetworkError) -> Void
   ) {
     (self.directory, self.network, self.state, self.onProblem) = (directory, network, state, onProblem)
-    quiet = network.with {
-      ($0.onError, $0.mapError) = (nil, nil)
-      $0.options.redirects = $0.options.redirects.ofWrites
-    }
+    quiet = network.quiet { $0.options.redirects = $0.options.redirects.ofWrites }
   }
 
   private var clock: any SchedulerType { network.backend.clock }

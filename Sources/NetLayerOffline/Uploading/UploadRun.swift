@@ -57,8 +57,7 @@ final class UploadRun<E: Endpoint>: Disposable {
     _ policy: RetryPolicy, _ receiver: Receiver
   ) {
     (self.network, self.accounts) = (network, accounts)
-    quiet = network.with {
-      ($0.onError, $0.mapError) = (nil, nil)
+    quiet = network.quiet {
       $0.timeouts.call = nil
       $0.options.redirects = $0.options.redirects.ofWrites
     }

@@ -65,7 +65,7 @@ final class CookbookSamples: XCTestCase {
 
     var form = MultipartForm(["album": 7])
     form.append(.file(photo, name: "photo"))
-    try await api.fetch(.post("/photos", multipart: form)) { progress in
+    try await api.fetch(.post("/photos", .multipart(form))) { progress in
       print(progress.fractionSent ?? 0)
     }
     try assertPrinted(asIn: "Cookbook", 2)

@@ -93,7 +93,7 @@ final class GuideSamples: XCTestCase {
     let detail = try await todos.fetch(TodoDetail(id: 7))
     XCTAssertEqual(detail.title, "Tea")
 
-    try await todos.fetch(.post("/files", file: file)) { progress in
+    try await todos.fetch(.post("/files", .upload(file))) { progress in
       print(progress.fractionSent ?? 0)
     }
     try assertPrinted(asIn: "PlainAPIs", 4)

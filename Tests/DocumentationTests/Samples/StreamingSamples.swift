@@ -76,7 +76,7 @@ final class StreamingSamples: XCTestCase {
     let station = Network(Backend(baseURL: server.url))
 
     let rows = readings.map { Reading(celsius: $0) }
-    try await station.fetch(.post("/readings", lines: JSONLines(once: rows)))
+    try await station.fetch(.post("/readings", .lines(JSONLines(once: rows))))
     XCTAssertEqual(server.requests.map { String(decoding: $0.body, as: UTF8.self) }, ["{\"celsius\":21.5}\n"])
   }
 }

@@ -108,7 +108,7 @@ final class OutboxIdentityTests: XCTestCase {
     }
     let outbox = try fixture.open(on: network, starts: false)
     func form(_ text: String) -> Call<Response> {
-      .post("/form", multipart: MultipartForm([.field("text", text)])).header("Idempotency-Key", "form")
+      .post("/form", .multipart(MultipartForm([.field("text", text)]))).header("Idempotency-Key", "form")
     }
     XCTAssertEqual(try outbox.send(call("tea")), try outbox.send(call("tea")))
     XCTAssertEqual(try outbox.send(form("tea")), try outbox.send(form("tea")))

@@ -82,7 +82,7 @@ final class OutboxReviewTests: XCTestCase {
     func form(_ text: String, boundary: String) -> Call<Response> {
       let body = "--\(boundary)\r\nContent-Disposition: form-data; name=amount\r\n\r\n\(text)\r\n--\(boundary)--"
       return Call<Response>.post(
-        "/form", body: Data(body.utf8), contentType: "multipart/form-data; boundary=\"\(boundary)\""
+        "/form", .data(Data(body.utf8), contentType: "multipart/form-data; boundary=\"\(boundary)\"")
       ).header("Idempotency-Key", "form")
     }
     let id = try outbox.send(form("100", boundary: "x=1"))

@@ -29,7 +29,7 @@ final class JSONLinesTests: XCTestCase {
         baseURL: server.url, commonParameters: { ["key": 1] },
         coding: .init(encoder: .init(keys: .snakeCase, prettyPrinted: true))))
     let rows = rows(3, note: "two\nlines, \u{2028} and /")
-    try await withTimeLimit { _ = try await network.fetch(.post("/import", lines: JSONLines(once: rows))) }
+    try await withTimeLimit { _ = try await network.fetch(.post("/import", .lines(JSONLines(once: rows)))) }
     let request = try XCTUnwrap(server.requests.first)
     XCTAssertEqual(
       String(decoding: request.body, as: UTF8.self),
@@ -43,7 +43,7 @@ final class JSONLinesTests: XCTestCase {
     let rows = rows(0)
     try await withTimeLimit {
       _ = try await Network(Backend(baseURL: server.url)).fetch(
-        .post("/", lines: JSONLines(once: rows), headers: ["Content-Type": "application/jsonl"]))
+        .post("/", .lines(JSONLines(once: rows)), headers: ["Content-Type": "application/jsonl"]))
     }
     let request = try XCTUnwrap(server.requests.first)
     XCTAssertEqual(request.body, [])
@@ -54,7 +54,7 @@ final class JSONLinesTests: XCTestCase {
     let server = try TestServer { _ in .status(204) }
     let rows = rows(20_000)
     try await withTimeLimit {
-      _ = try await Network(Backend(baseURL: server.url)).fetch(.post("/", lines: JSONLines(once: rows)))
+      _ = try await Network(Backend(baseURL: server.url)).fetch(.post("/", .lines(JSONLines(once: rows))))
     }
     let lines = try XCTUnwrap(server.requests.first).body.split(separator: UInt8(ascii: "\n"))
     XCTAssertEqual(lines.count, 20_000)
@@ -76,7 +76,7 @@ final class JSONLinesTests: XCTestCase {
         owner.next()
         return Row(rowNumber: pulled.next(), note: note)
       })
-      return Task { _ = try await network.fetch(.post("/", lines: JSONLines(once: endless))) }
+      return Task { _ = try await network.fetch(.post("/", .lines(JSONLines(once: endless)))) }
     }()
     var (last, unchanged) = (0, 0)
     while unchanged < 20 {
@@ -104,7 +104,7 @@ final class JSONLinesTests: XCTestCase {
       withExtendedLifetime(continuation) {}
       return nil
     })
-    let task = Task { _ = try await network.fetch(.post("/", lines: JSONLines(once: elements))) }
+    let task = Task { _ = try await network.fetch(.post("/", .lines(JSONLines(once: elements)))) }
     try await eventually("the second element is awaited") { asked.value == 2 }
     task.cancel()
     _ = try await withTimeLimit { await task.result }
@@ -120,7 +120,7 @@ final class JSONLinesTests: XCTestCase {
     }
     do {
       try await withTimeLimit {
-        _ = try await Network(Backend(baseURL: server.url)).fetch(.post("/", lines: JSONLines(once: values)))
+        _ = try await Network(Backend(baseURL: server.url)).fetch(.post("/", .lines(JSONLines(once: values))))
       }
       XCTFail("NaN has no JSON")
     } catch {
@@ -138,14 +138,14 @@ final class JSONLinesTests: XCTestCase {
         $0.yield(1); $0.finish()
       }
     })
-    try await withTimeLimit { _ = try await network.fetch(.post("/old", lines: lines)) }
+    try await withTimeLimit { _ = try await network.fetch(.post("/old", .lines(lines))) }
     XCTAssertEqual(server.requests.map { String(decoding: $0.body, as: UTF8.self) }, ["1\n", "1\n"])
     do {
       let once = JSONLines(
         once: AsyncStream<Int> {
           $0.yield(1); $0.finish()
         })
-      try await withTimeLimit { _ = try await network.fetch(.post("/old", lines: once)) }
+      try await withTimeLimit { _ = try await network.fetch(.post("/old", .lines(once))) }
       XCTFail("it exists once")
     } catch {
       XCTAssertEqual(NetworkError.wrapping(error).kind, .redirect)
@@ -158,7 +158,7 @@ final class JSONLinesTests: XCTestCase {
     lines.elementTimeout = .seconds(0.05)
     do {
       try await withTimeLimit { [lines] in
-        _ = try await Network(Backend(baseURL: server.url)).fetch(.post("/", lines: lines))
+        _ = try await Network(Backend(baseURL: server.url)).fetch(.post("/", .lines(lines)))
       }
       XCTFail("the sequence is silent")
     } catch {

@@ -41,7 +41,7 @@ final class QueryEncodingTests: XCTestCase {
   }
 
   func test_commonParameters_useTheBackendsEncoding() throws {
-    let request = try sent(Call.post("/a", body: Data(), contentType: "text/plain")) { [parameters] backend in
+    let request = try sent(Call.post("/a", .data(Data(), contentType: "text/plain"))) { [parameters] backend in
       backend.commonParameters = { parameters }
     }
     XCTAssertEqual(request.url.query, text)
@@ -51,7 +51,7 @@ final class QueryEncodingTests: XCTestCase {
     XCTAssertEqual(body(try sent(Call.post("/a", form: parameters))), text)
     XCTAssertEqual(body(try sent(Call.post("/a", parameters: parameters)) { $0.bodyEncoding = .form }), text)
     XCTAssertEqual(body(try sent(Call(.post, "/a", task: .parameters(parameters, encoding: .form)))), text)
-    let form = body(try sent(Call.post("/a", multipart: MultipartForm(parameters))))
+    let form = body(try sent(Call.post("/a", .multipart(MultipartForm(parameters)))))
     XCTAssertEqual(form.components(separatedBy: "name=\"tag\"").count, 3, form)
     XCTAssertTrue(form.contains("\r\n\r\ntrue\r\n"), form)
   }

@@ -24,14 +24,14 @@ final class EveryVerbTests: XCTestCase {
     let rows: [(Call<Response>, String, String?)] = [
       (.options("/a", query: ["q": 1]), "OPTIONS", nil),
       (.delete("/a", json: Row()), "DELETE", "application/json"),
-      (.post("/a", lines: lines()), "POST", "application/x-ndjson"),
-      (.put("/a", lines: lines()), "PUT", "application/x-ndjson"),
-      (.patch("/a", lines: lines()), "PATCH", "application/x-ndjson"),
-      (.post("/a", stream: stream, contentType: "audio/wav"), "POST", "audio/wav"),
-      (.put("/a", stream: stream, contentType: "audio/wav"), "PUT", "audio/wav"),
-      (.patch("/a", stream: stream, contentType: "audio/wav"), "PATCH", "audio/wav"),
-      (.put("/a", multipart: form), "PUT", "multipart/form-data"),
-      (.patch("/a", multipart: form), "PATCH", "multipart/form-data"),
+      (.post("/a", .lines(lines())), "POST", "application/x-ndjson"),
+      (.put("/a", .lines(lines())), "PUT", "application/x-ndjson"),
+      (.patch("/a", .lines(lines())), "PATCH", "application/x-ndjson"),
+      (.post("/a", .stream(stream, contentType: "audio/wav")), "POST", "audio/wav"),
+      (.put("/a", .stream(stream, contentType: "audio/wav")), "PUT", "audio/wav"),
+      (.patch("/a", .stream(stream, contentType: "audio/wav")), "PATCH", "audio/wav"),
+      (.put("/a", .multipart(form)), "PUT", "multipart/form-data"),
+      (.patch("/a", .multipart(form)), "PATCH", "multipart/form-data"),
       (
         Call("PROPFIND", "/a", task: .data(Data("<x/>".utf8), contentType: "application/xml")), "PROPFIND",
         "application/xml"

@@ -85,8 +85,8 @@ final class FetchTests: XCTestCase {
       ),
       (.patch("/a", json: [1, 2]), "PATCH /a application/json [1,2]"),
       (.post("/a", form: ["x": "a b"]), "POST /a application/x-www-form-urlencoded; charset=utf-8 x=a%20b"),
-      (.put("/a", body: Data("x".utf8), contentType: "text/plain"), "PUT /a text/plain x"),
-      (.post("/a", file: file), "POST /a application/json "),
+      (.put("/a", .data(Data("x".utf8), contentType: "text/plain")), "PUT /a text/plain x"),
+      (.post("/a", .upload(file)), "POST /a application/json "),
       (
         .post("/a", json: ada).query(["q": 1]).query(["q": 2, "r": 3]),
         #"POST /a?q=2&r=3 application/json {"first_name":"Ada","id":1}"#

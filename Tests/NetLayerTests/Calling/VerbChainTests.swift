@@ -36,8 +36,8 @@ final class VerbChainTests: XCTestCase {
       .post("/a", parameters: ["a": 1, "b": "c", "d": nil]).timeout(.seconds(5)), as: Repo.self)
     let form = try await api.fetch(.post("/a", form: ["a": 1]).caching(.networkOnly), as: Repo.self)
     let data = try await api.fetch(
-      .post("/a", body: bytes, contentType: "text/plain").timeout(.seconds(5)), as: Repo.self)
-    let uploaded = try await api.fetch(.post("/a", file: file).timeout(.seconds(5)), as: Repo.self)
+      .post("/a", .data(bytes, contentType: "text/plain")).timeout(.seconds(5)), as: Repo.self)
+    let uploaded = try await api.fetch(.post("/a", .upload(file)).timeout(.seconds(5)), as: Repo.self)
     XCTAssertEqual([posted, put, patched, mixed, form, data, uploaded], Array(repeating: Repo(id: 7), count: 7))
     XCTAssertEqual(stub.requests.count, 11)
   }

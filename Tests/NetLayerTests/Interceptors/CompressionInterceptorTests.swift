@@ -78,9 +78,9 @@ final class CompressionInterceptorTests: XCTestCase {
   func test_otherBodies_areUnchanged() async throws {
     let random = Data((0..<5000).map { _ in UInt8.random(in: 0...255) })
     let calls: [Call<Response>] = [
-      .post("/a", json: ["text": "short"]), .post("/a", body: random, contentType: "image/png"), .get("/a"),
+      .post("/a", json: ["text": "short"]), .post("/a", .data(random, contentType: "image/png")), .get("/a"),
       Call.post("/a", json: ["text": text]).header("Content-Encoding", "identity"),
-      .post("/a", file: URL(filePath: #filePath)),
+      .post("/a", .upload(URL(filePath: #filePath))),
     ]
     for call in calls {
       let request = try await sent(call)

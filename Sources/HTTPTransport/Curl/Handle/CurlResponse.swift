@@ -270,7 +270,7 @@
       guard !digits.isEmpty else { return nil }
       var value = 0
       for digit in digits {
-        guard digit >= 0x30, digit <= 0x39 else { return nil }
+        guard digit.isDigit else { return nil }
         let (tens, isTooLarge) = value.multipliedReportingOverflow(by: 10)
         let (sum, isLarger) = tens.addingReportingOverflow(Int(digit - 0x30))
         guard !isTooLarge, !isLarger else { return nil }

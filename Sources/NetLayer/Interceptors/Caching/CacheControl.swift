@@ -1,3 +1,5 @@
+import PortableFoundation
+
 /// The directives of a `Cache-Control` field in a request or a response (RFC 9111 §5.2).
 struct CacheControl: Sendable, Equatable {
   private var directives: [String: String] = [:]
@@ -24,7 +26,7 @@ struct CacheControl: Sendable, Equatable {
   /// response counts as stale (RFC 9111 §4.2.1). A larger number is 2³¹ (§1.2.2).
   func seconds(_ name: String) -> Double? {
     guard let text = directives[name] else { return nil }
-    guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 }) else { return 0 }
+    guard text.isDigits else { return 0 }
     return min(Double(text) ?? 0, 2_147_483_648)
   }
 

@@ -163,10 +163,8 @@ final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue 
 
   /// Returns whether `name` is the name of an entry's file: a digest in lowercase hexadecimal digits.
   static func isEntry(_ name: String) -> Bool {
-    name.utf8.count == 64 && name.utf8.allSatisfy { isDigit($0) || $0 >= 97 && $0 <= 102 }
+    name.utf8.count == 64 && name.utf8.allSatisfy { $0.isDigit || $0 >= 97 && $0 <= 102 }
   }
-
-  private static func isDigit(_ byte: UInt8) -> Bool { byte >= 48 && byte <= 57 }
 }
 
 extension DiskStore {
@@ -180,6 +178,20 @@ extension DiskStore {
       guard let key = CacheKey.lastingPart(of: key) else { return nil }
       digest = HTTPDigest.sha256(Data(key.utf8))
       text = digest.hex
+    }
+  }
+
+  /// The slow part of writing an entry, which is independent of the store.
+  struct Writing: Sendable {
+    let entry: CacheEntry
+    let name: Name
+    let directory: DurableDirectory
+    let number: Int
+
+    /// Writes and syncs the file under a temporary name, and returns its size.
+    func save() -> (file: Result<DurableDirectory.NewFile, any Error>, size: Int) {
+      let bytes = entry.encoded(digest: name.digest)
+      return (Result { try directory.create(bytes, isCache: true) }, bytes.count)
     }
   }
 }

@@ -1,3 +1,5 @@
+import PortableFoundation
+
 /// The freshness lifetime and the age of a response (RFC 9111 §4.2).
 package struct Freshness: Sendable {
   /// The age in seconds up to which the response is fresh.
@@ -12,9 +14,7 @@ package struct Freshness: Sendable {
     self.receivedAt = receivedAt
     control = CacheControl(headers)
     let date = headers.values(of: "Date").first.flatMap { HTTPDate.seconds($0, now: receivedAt) }
-    let age = headers.values(of: "Age").first.map { text in
-      text.allSatisfy { $0.isASCII && $0.isNumber } ? min(Double(text) ?? 0, 2_147_483_648) : 0
-    }
+    let age = headers.values(of: "Age").first.map { $0.isDigits ? min(Double($0) ?? 0, 2_147_483_648) : 0 }
     let apparent = max(0, receivedAt - (date ?? receivedAt))
     initialAge = max(apparent, (age ?? 0) + max(0, receivedAt - requestedAt))
     if let seconds = control.seconds("max-age") {

@@ -130,7 +130,7 @@ extension URL {
   fileprivate var isLoopback: Bool {
     guard let host = host?.lowercased() else { return false }
     return host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || host == "[::1]"
-      || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
+      || (host.hasPrefix("127.") && host.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: ".") })
   }
 }
 

@@ -8,7 +8,7 @@ package struct RetryAfter {
   /// the response's `Date`, because both come from the server's clock, or else to `now`.
   package init?(_ headers: HTTPHeaders, now: Date) {
     guard let value = headers.values(of: "Retry-After").first else { return nil }
-    if !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+    if value.isDigits {
       // A number that exceeds the range is longer than any wait.
       pause = .seconds(Int64(value) ?? .max)
     } else if let date = HTTPDate.seconds(value, now: now.timeIntervalSinceReferenceDate) {

@@ -1,3 +1,5 @@
+import PortableFoundation
+
 /// The position of a request in a distributed trace, carried by the fields `traceparent` and `tracestate` (W3C Trace
 /// Context, level 1).
 ///
@@ -61,7 +63,7 @@ public struct TraceContext: Hashable, Sendable {
   public var traceparent: String { "00-\(traceID)-\(spanID)-\(Self.hex(UInt64(flags), digits: 2))" }
 
   private static func isHex(_ text: Substring, _ count: Int) -> Bool {
-    text.utf8.count == count && text.utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
+    text.utf8.count == count && text.utf8.allSatisfy { $0.isDigit || 0x61...0x66 ~= $0 }
   }
 
   /// Returns random digits; an identifier that consists only of zeros is not valid.

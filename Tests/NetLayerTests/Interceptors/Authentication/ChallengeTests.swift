@@ -270,7 +270,7 @@ final class ChallengeTests: XCTestCase {
     let virtual = server()
     let network = virtual.network(interceptor())
     let once = Request.BodyStream(once: AsyncStream<Data> { $0.finish() })
-    virtual.note("", network.response(Call.post("/", stream: once, contentType: "text/plain")))
+    virtual.note("", network.response(Call.post("/", .stream(once, contentType: "text/plain"))))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["401 who @0"])
   }

@@ -129,6 +129,20 @@ final class CachePolicyTests: XCTestCase {
     XCTAssertEqual(fixture.run(network.response(.get, "/a")).origins, [.network], "that of calls without an endpoint")
   }
 
+  func test_optionsThatAnInterceptorCreates_keepTagsAndRefetch() throws {
+    var request = Request(url: try XCTUnwrap(URL(string: "http://h/a")))
+    request.caching.tags = ["list"]
+    request.caching.isRefetch = true
+    request.caching = CacheOptions(policy: .networkOnly)
+    XCTAssertEqual(request.caching.tags, ["list"])
+    XCTAssertTrue(request.caching.isRefetch)
+    XCTAssertFalse(CacheOptions().isRefetch)
+    var refetch = CacheOptions()
+    refetch.isRefetch = true
+    XCTAssertFalse(refetch.isDefault)
+    XCTAssertNotEqual(refetch.identity, CacheOptions().identity)
+  }
+
   func test_posts_areKeyedByTheirBodies_ifTheEndpointAllowsIt() {
     func search(_ word: String, byBody: Bool = true) -> Plain {
       Plain(

@@ -118,11 +118,11 @@ extension FastAPI {
     }
     await check("100 MB: an upload of a file, and in a multipart form") {
       let file = Control.file("big.bin")
-      let put = try await api.fetch(.put("/raw", file: file), as: JSON.self)
+      let put = try await api.fetch(.put("/raw", .upload(file)), as: JSON.self)
       try Checks.same("raw", put)
       var form = MultipartForm(["title": "big"])
       form.append(.file(file, name: "files"))
-      let posted = try await api.fetch(.post("/upload", multipart: form), as: JSON.self)
+      let posted = try await api.fetch(.post("/upload", .multipart(form)), as: JSON.self)
       try equal(posted[at: "files[0].sha256"], put["sha256"])
     }
   }

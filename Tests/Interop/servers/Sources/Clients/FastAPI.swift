@@ -69,7 +69,7 @@ struct FastAPI {
       var form = MultipartForm(["title": "Fotos ü"])
       form.append(.data(Data("tea\r\n".utf8), name: "files", filename: "a b+ü#%.txt", contentType: "text/plain"))
       form.append(.data(Data(0...255), name: "files", filename: #"q"uote;.bin"#))
-      try Checks.same("upload", try await api.fetch(.post("/upload", multipart: form), as: JSON.self))
+      try Checks.same("upload", try await api.fetch(.post("/upload", .multipart(form)), as: JSON.self))
     }
     await check("a redirect") {
       try Checks.same("moved", try await api.fetch(.get("/moved"), as: JSON.self))

@@ -83,7 +83,7 @@ struct Files {
       try equal(found["q"].string, "tea")
       let rows = try await api.lines(.get("/api/lines?count=100"), as: FastAPI.Row.self).toArray().value
       try equal(rows.count, 100)
-      let sent = try await api.fetch(.put("/api/raw", file: Control.file("root/big.bin")), as: JSON.self)
+      let sent = try await api.fetch(.put("/api/raw", .upload(Control.file("root/big.bin"))), as: JSON.self)
       try Checks.same("big", sent["sha256"].string)
     }
     await check("the server behind is killed in the middle of a body: an error; then 502 or 503; then a retry succeeds")

@@ -39,7 +39,7 @@ struct Registry {
       let chunk = blob[start..<min(start + chunkSize, blob.count)]
       let response = try await api.fetch(
         .patch(
-          url, body: chunk, contentType: "application/octet-stream",
+          url, .data(chunk, contentType: "application/octet-stream"),
           headers: ["Content-Range": "\(start)-\(start + chunk.count - 1)"]))
       try equal(response.headers["Range"], "0-\(start + chunk.count - 1)")
       location = response.location
@@ -84,7 +84,7 @@ struct Registry {
         let begun = try await api.fetch(.post("/tea/green/blobs/uploads/"))
         let query: Parameters = ["digest": digest(of: Data("other".utf8))]
         try await api.fetch(
-          .put(begun.location ?? begun.url, body: blob, contentType: "application/octet-stream", query: query))
+          .put(begun.location ?? begun.url, .data(blob, contentType: "application/octet-stream"), query: query))
       }
       try equal(error.status, 400)
       try equal(error.message, "provided digest did not match uploaded content")
@@ -96,7 +96,7 @@ struct Registry {
         let manifest =
           #"{"schemaVersion":2,"mediaType":"\#(type)","layers":[],"#
           + #""config":{"mediaType":"x/y","size":300000,"digest":"\#(config)"}}"#
-        try await api.fetch(.put("/\(repository)/manifests/v1", body: Data(manifest.utf8), contentType: type))
+        try await api.fetch(.put("/\(repository)/manifests/v1", .data(Data(manifest.utf8), contentType: type)))
       }
       let manifest = try await api.fetch(.get("/tea/green/manifests/v1", headers: ["Accept": type]), as: JSON.self)
       try equal(manifest[at: "config.digest"].string, digest(of: blob))

@@ -3,7 +3,7 @@ import PortableFoundation
 import Streams
 
 /// Two screens that watch the same data: an edit, an edit that the server rejects, and a push.
-struct LiveStop: Sendable {
+struct LiveQueriesStop: Sendable {
   let network: Network
 
   var lines: Observable<String> {
