@@ -49,26 +49,6 @@ extension Network {
   }
 }
 
-/// The data that may have changed on the server.
-package enum Invalidation: Sendable {
-  case tags(Set<CacheTag>)
-  /// The data of the method and the URL of a request.
-  case endpoint(Request)
-  case everything
-
-  /// The names of the data; `nil` for everything.
-  package var names: [String]? {
-    switch self {
-    case .tags(let tags): tags.map(Self.name)
-    case .endpoint(let request): [Self.name(request)]
-    case .everything: nil
-    }
-  }
-
-  package static func name(_ tag: CacheTag) -> String { "tag \(tag.rawValue)" }
-  package static func name(_ request: Request) -> String { "\(request.method) \(CacheKey.stable(request.url))" }
-}
-
 /// The effect of a write, as far as the client knows it.
 package enum WriteOutcome {
   case acknowledged, rejected, unknown
