@@ -15,7 +15,10 @@ let package = Package(
       ]),
     .testTarget(
       name: "ReaderKitTests",
-      dependencies: ["ReaderKit", .product(name: "NetLayerTesting", package: "NetLayer")]),
+      dependencies: [
+        "ReaderKit", .product(name: "NetLayerOffline", package: "NetLayer"),
+        .product(name: "NetLayerTesting", package: "NetLayer"),
+      ]),
     // The views of SwiftUI; empty on Linux.
     .target(
       name: "ReaderViews", dependencies: ["ReaderKit", .product(name: "NetLayerTesting", package: "NetLayer")]),

@@ -23,7 +23,7 @@ public final class Network: Sendable {
   let observers: CallObservers?
   /// The backend's interceptors, then those that sign and send.
   package let interceptors: [any Interceptor]
-  /// The sources of users, in the order of the interceptors.
+  /// The sources of users: interceptors in order, then the signer and the transport.
   package let accountSources: [any AccountSource]
   let activity: Activity
   /// The values that this network shares with its copies by `with`.

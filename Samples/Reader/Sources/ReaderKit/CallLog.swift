@@ -8,8 +8,11 @@ package final class CallLog: CallObserver {
     let call: Int
     let start: Duration
     let name: String
-    var (attempts, pauses, duration) = (0, Duration.zero, Duration.zero)
-    var (source, end) = ("", "open")
+    var attempts = 0
+    var pauses = Duration.zero
+    var duration = Duration.zero
+    var source = ""
+    var end = "open"
 
     mutating func add(_ event: CallEvent) {
       duration = event.time - start

@@ -10,7 +10,8 @@ import XCTest
 final class CallLogTests: XCTestCase {
   func test_rows_haveAttemptsPausesAndTheEnd_withoutSecrets() {
     let clock = TestScheduler(resolution: .milliseconds(1))
-    let stub = StubTransport(on: clock, .sequence([.json("", status: 503), .json("7"), .json("", status: 404)]))
+    let replies = StubTransport.StubbedResponse.sequence([.json("", status: 503), .json("7"), .json("", status: 404)])
+    let stub = StubTransport(on: clock) { _ in replies }
     let log = CallLog()
     let retry = RetryInterceptor(policy: RetryPolicy(jitter: { $0.upperBound }))
     let network = Network(

@@ -1,4 +1,5 @@
 import Foundation
+import NetLayerOffline
 import NetLayerTesting
 import Observation
 import Streams

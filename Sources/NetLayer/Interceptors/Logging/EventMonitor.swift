@@ -26,7 +26,7 @@ public struct EventMonitor: CallObserver {
       /// streamed body.
       ///
       /// The event occurs once per request that is sent: not for a cache hit, again for each retry, and only for the
-      /// first of several coalesced requests.
+      /// first of several coalesced requests. It is reported to the monitors among the interceptors of the backend.
       public static let measured = Kind(known: .measured)
     }
 
