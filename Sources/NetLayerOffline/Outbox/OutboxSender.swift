@@ -158,9 +158,10 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
       directory.unlock()
       // Another process may have added an entry while it could not take the lock.
       let known = Set(entries.values.map(\.file))
-      guard let files = try? directory.files(), !files.allSatisfy(known.union(unreadable).union(stuck).contains),
-        relist(files, isOwner: false)
-      else { return }
+      if let files = try? directory.files(), !files.allSatisfy(known.union(unreadable).union(stuck).contains) {
+        _ = relist(files, isOwner: false)
+      }
+      // A pause may have ended in the meantime, too.
       acquire()
     }
   }

@@ -172,6 +172,30 @@ final class OutboxReviewTests: XCTestCase {
     }
   }
 
+  /// A clock that moves between any two readings, as a real one may.
+  private final class MovingClock: SchedulerType {
+    private let base: TestScheduler
+    private let readings = Box(0)
+    init(_ base: TestScheduler) { self.base = base }
+    var now: Date { base.now }
+    var uptime: Duration {
+      readings.update { $0 += 1 }
+      return base.uptime + .seconds(10 * readings.value)
+    }
+    func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable { base.schedule(action) }
+    func scheduleRelative(_ dueTime: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
+      base.scheduleRelative(dueTime, action)
+    }
+  }
+
+  func test_outbox_pauseThatEndsWhileTheLockIsReleased_isFollowedByAnAttempt() throws {
+    let fixture = try OutboxFixture(self)
+    fixture.server.script(.lost)
+    try fixture.open(on: fixture.backend { $0.clock = MovingClock(fixture.clock) }).send(AddNote(text: "tea"))
+    fixture.waits(forResults: ["200 \(body("tea"))"])
+    XCTAssertEqual(fixture.server.seen.count, 2)
+  }
+
   func test_outbox_row_40_accountThatCantBeLoaded_isLoadedAgain_andNothingIsParked() throws {
     for state in [AccountState.user("a"), .nobody] {
       let fixture = try OutboxFixture(self)
