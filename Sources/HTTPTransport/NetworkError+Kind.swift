@@ -16,7 +16,7 @@ extension NetworkError {
     public static let connection = Kind(.connection)
     /// The host's name could not be resolved.
     public static let unknownHost = Kind(.unknownHost)
-    /// The connect, idle, total or call time limit was reached.
+    /// The connect, idle, attempt or call time limit was reached.
     public static let timeout = Kind(.timeout)
     /// The caller cancelled the request.
     public static let cancelled = Kind(.cancelled)

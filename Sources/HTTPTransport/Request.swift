@@ -29,7 +29,7 @@ public struct Request: Sendable {
     }
   }
 
-  /// Time limits; `nil` for no limit. For an endless stream, set `total` to `nil` and `idle` above the longest expected
+  /// Time limits; `nil` for no limit. For an endless stream, set `attempt` to `nil` and `idle` above the longest expected
   /// gap between bytes. A limit of zero or less fails the request with `invalidRequest`.
   public struct Timeouts: Sendable, Hashable {
     /// The time until the connection is established, including name lookup and TLS, but not the wait for a free
@@ -38,21 +38,21 @@ public struct Request: Sendable {
     /// The maximum time without received data on an open connection. With a request body, the timeout can fire up to
     /// 25 % later.
     public var idle: Duration?
-    /// The time from the start to the last byte, including the wait for a connection and redirects.
-    public var total: Duration?
-    /// The time from the subscription to the result, including retries, their delays, token refreshes and all other
-    /// waits. `total` limits one attempt. For a streamed response, the time until its head.
+    /// The time of one attempt, from its start to the last byte, including the wait for a connection and redirects.
+    public var attempt: Duration?
+    /// The time of the whole call, from the subscription to the result, including retries, their delays, token refreshes and
+    /// all other waits. For a streamed response, the time until its head.
     public var call: Duration?
 
     /// Creates time limits. The defaults are 15 s to connect, 15 s without data, 60 s per attempt, and no limit for the
     /// whole call.
     public init(
-      connect: Duration? = .seconds(15), idle: Duration? = .seconds(15), total: Duration? = .seconds(60),
+      connect: Duration? = .seconds(15), idle: Duration? = .seconds(15), attempt: Duration? = .seconds(60),
       call: Duration? = nil
     ) {
       self.connect = connect
       self.idle = idle
-      self.total = total
+      self.attempt = attempt
       self.call = call
     }
   }

@@ -34,10 +34,10 @@ package enum RequestCheck {
   /// A limit of zero, which other libraries use for no limit, would end every request.
   private static func timeoutProblem(_ limits: Request.Timeouts) -> String? {
     // Almost all requests pass here, without an allocation.
-    if isPositive(limits.connect), isPositive(limits.idle), isPositive(limits.total), isPositive(limits.call) {
+    if isPositive(limits.connect), isPositive(limits.idle), isPositive(limits.attempt), isPositive(limits.call) {
       return nil
     }
-    let all = [("connect", limits.connect), ("idle", limits.idle), ("total", limits.total), ("call", limits.call)]
+    let all = [("connect", limits.connect), ("idle", limits.idle), ("attempt", limits.attempt), ("call", limits.call)]
     return all.first { !isPositive($0.1) }.map { name, limit in
       "Timeouts.\(name) is \(limit.text); set a positive duration, or nil for no limit"
     }

@@ -148,11 +148,11 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
 struct TimeLimits: Sendable {
   let connect: UInt64
   let idle: UInt64
-  let total: UInt64
+  let attempt: UInt64
 
   init(_ limits: Request.Timeouts) {
     (connect, idle) = (Deadline.span(limits.connect), Deadline.span(limits.idle))
-    total = Deadline.span(limits.total)
+    attempt = Deadline.span(limits.attempt)
   }
 }
 

@@ -64,7 +64,7 @@ public struct Call<Output: Sendable>: Endpoint {
     get { content.caching.invalidates }
     set { content.caching.invalidates = newValue }
   }
-  /// The time limit of one attempt; `nil` for the backend's `Timeouts.total`. A limit of zero or less, such as the rest
+  /// The time limit of one attempt; `nil` for the backend's `Timeouts.attempt`. A limit of zero or less, such as the rest
   /// of a deadline that has passed, is a limit of 1 ms.
   public var timeout: Duration? {
     get { content.timeout }
@@ -130,7 +130,7 @@ package struct CallContent: Sendable {
   package var headers: HTTPHeaders
   package var caching: CacheOptions
   package var timeout: Duration?
-  /// The limits that replace the backend's; `timeout` overrides their total.
+  /// The limits of an attempt that replace the backend's.
   package var limits: Limits?
   package var priority: Request.Priority?
   package var httpVersion: Request.HTTPVersion?
@@ -148,9 +148,9 @@ package struct CallContent: Sendable {
   package var isFrozen = false
   /// The time limits of an attempt; a class, because few calls have them.
   package final class Limits: Sendable {
-    package let (idle, total): (Duration?, Duration?)
+    package let (idle, attempt): (Duration?, Duration?)
 
-    package init(idle: Duration?, total: Duration?) { (self.idle, self.total) = (idle, total) }
+    package init(idle: Duration?, attempt: Duration?) { (self.idle, self.attempt) = (idle, attempt) }
   }
 
   /// The target that the caller passed.
@@ -215,10 +215,15 @@ extension CallContent {
   func adjust(_ request: inout Request) {
     if let limits {
       request.timeouts.idle = limits.idle.map { max($0, .milliseconds(1)) }
-      request.timeouts.total = limits.total.map { max($0, .milliseconds(1)) }
+      request.timeouts.attempt = limits.attempt.map { max($0, .milliseconds(1)) }
     }
     // The rest of a deadline that has passed is not an invalid limit.
-    if let timeout { request.timeouts.total = max(timeout, .milliseconds(1)) }
+    if let timeout {
+      let limit = max(timeout, .milliseconds(1))
+      request.timeouts.call = limit
+      // An attempt may take all the time of its call, unless this call limits its attempts, too.
+      if limits == nil, let attempt = request.timeouts.attempt { request.timeouts.attempt = max(attempt, limit) }
+    }
     if let priority { request.options.priority = priority }
     if let httpVersion { request.options.httpVersion = httpVersion }
     guard let notes else { return }

@@ -70,7 +70,7 @@ public final class Network: Sendable {
   /// Returns a network with a modified backend, for a call that needs another decoder, interceptor, timeout or stub.
   ///
   /// ```swift
-  /// network.with { $0.timeouts.total = .seconds(300) }.request(export)
+  /// network.with { $0.timeouts.attempt = .seconds(300) }.request(export)
   /// ```
   /// Both networks share the count of `requestsInFlight`, and their interceptors. If the change replaces the transport,
   /// which may act for another user, the new network shares no responses with this one. It then uses a cache's memory

@@ -42,7 +42,7 @@ class FaultMatrixTests: XCTestCase {
   static func expected(_ fault: TestServer.Fault) -> FaultGrid.Expected {
     switch fault {
     case .neverResponding, .headStalled, .stalledBody: .failure(.timeout, saying: "Timeouts.idle")
-    case .dripping: .failure(.timeout, saying: "Timeouts.total")
+    case .dripping: .failure(.timeout, saying: "Timeouts.attempt")
     // Bytes after the content are not part of it. If both framings are present, the chunked one applies.
     case .lengthTooShort, .lengthAndChunks: .reply("ok")
     case .redirectLoop: .failure(.redirect, saying: "already requested")
@@ -56,12 +56,12 @@ class FaultMatrixTests: XCTestCase {
   /// generous, because a loaded machine is slow.
   private static func limits(_ expected: FaultGrid.Expected) -> Request.Timeouts {
     guard case .failure(.timeout, _, let limit) = expected else {
-      return .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(60))
+      return .init(connect: .seconds(30), idle: .seconds(30), attempt: .seconds(60))
     }
     return switch limit {
-    case "Timeouts.connect": .init(connect: .seconds(0.3), idle: .seconds(0.9), total: .seconds(60))
-    case "Timeouts.idle": .init(connect: .seconds(0.9), idle: .seconds(0.3), total: .seconds(60))
-    default: .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.9))
+    case "Timeouts.connect": .init(connect: .seconds(0.3), idle: .seconds(0.9), attempt: .seconds(60))
+    case "Timeouts.idle": .init(connect: .seconds(0.9), idle: .seconds(0.3), attempt: .seconds(60))
+    default: .init(connect: .seconds(30), idle: .seconds(30), attempt: .seconds(0.9))
     }
   }
 

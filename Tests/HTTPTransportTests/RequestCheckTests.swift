@@ -37,7 +37,7 @@ final class RequestCheckTests: XCTestCase {
     for (limits, words) in [
       (Request.Timeouts(connect: .seconds(-1)), "Timeouts.connect is -1.0 s"),
       (.init(idle: .zero), "Timeouts.idle is 0.0 s"),
-      (.init(total: .milliseconds(-500)), "Timeouts.total is -0.5 s"),
+      (.init(attempt: .milliseconds(-500)), "Timeouts.attempt is -0.5 s"),
       (.init(call: .seconds(Int64.min)), "Timeouts.call is -9.223372036854776e+18 s"),
     ] {
       let refusal = reason(Request(url: url, timeouts: limits))
@@ -45,8 +45,8 @@ final class RequestCheckTests: XCTestCase {
     }
     let longest = Duration.seconds(Int64.max)
     for limits in [
-      Request.Timeouts(connect: nil, idle: nil, total: nil),
-      .init(connect: .nanoseconds(1), idle: longest, total: longest),
+      Request.Timeouts(connect: nil, idle: nil, attempt: nil),
+      .init(connect: .nanoseconds(1), idle: longest, attempt: longest),
     ] {
       XCTAssertEqual(reason(Request(url: url, timeouts: limits)), "sent")
     }

@@ -138,7 +138,7 @@ final class QuerySharingTests: XCTestCase {
   func test_query_row_33_anotherTimeout_isTheSameQuery() {
     let app = WatchFixture()
     let first = app.watch()
-    let second = app.watch(Posts(), on: app.network.with { $0.timeouts.total = .seconds(1) })
+    let second = app.watch(Posts(), on: app.network.with { $0.timeouts.attempt = .seconds(1) })
     let third = app.watch(Call(Posts()).timeout(.seconds(2)))
     app.advance(10)
     XCTAssertEqual([first, second, third].map(\.last), ["[1]", "[1]", "[1]"])
@@ -162,7 +162,7 @@ final class QuerySharingTests: XCTestCase {
 
   func test_query_row_35_releasedNetwork_continues() {
     let app = WatchFixture()
-    let screen = app.watch(Posts(), on: app.network.with { $0.timeouts.total = .seconds(1) })
+    let screen = app.watch(Posts(), on: app.network.with { $0.timeouts.attempt = .seconds(1) })
     app.advance(10)
     app.set([1, 2])
     app.network.invalidate("posts")

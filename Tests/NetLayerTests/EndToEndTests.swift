@@ -22,7 +22,7 @@ final class EndToEndTests: XCTestCase {
     Network(
       Backend(
         baseURL: server.url, envelope: .standard,
-        timeouts: .init(connect: .seconds(5), idle: .seconds(0.3), total: .seconds(5))))
+        timeouts: .init(connect: .seconds(5), idle: .seconds(0.3), attempt: .seconds(5))))
   }
 
   func test_row_0_27_model_arrivesOverHTTP() throws {

@@ -29,7 +29,7 @@ final class ErrorTests: XCTestCase {
         let network = Network(
           Backend(
             baseURL: URL(string: "http://h"), envelope: .standard, messages: messages, transport: transport,
-            timeouts: .init(connect: .seconds(2), idle: .seconds(2), total: .seconds(2))))
+            timeouts: .init(connect: .seconds(2), idle: .seconds(2), attempt: .seconds(2))))
         let error = try failure(of: item.call(network), line: line)
         XCTAssertEqual(error.kind, item.kind, line: line)
         XCTAssertEqual(error.code, item.code, "\(item.kind)", line: line)

@@ -67,7 +67,7 @@ enum DownloadCommand {
 
   static func run(_ options: DownloadOptions, _ console: Console) throws -> Int32 {
     // Only the idle limit applies to a download, not a limit for its whole duration.
-    let network = try options.request.network(console).with { $0.timeouts.total = nil }
+    let network = try options.request.network(console).with { $0.timeouts.attempt = nil }
     let target = try options.target()
     let file = try options.destination()
     if options.request.curl { return DryRun.run(target, network, console) }

@@ -56,7 +56,7 @@ struct RequestOptions: Sendable {
     return Network(
       Backend(
         headers: headers, envelope: envelope, transport: try transport(concurrency),
-        timeouts: .init(connect: .seconds(timeout ?? 15), idle: limit, total: limit), interceptors: interceptors))
+        timeouts: .init(connect: .seconds(timeout ?? 15), idle: limit, attempt: limit), interceptors: interceptors))
   }
 
   private func transport(_ concurrency: Int) throws -> (any Transport)? {

@@ -36,8 +36,8 @@ extension Request {
     /// the request with `timeout`. Empty chunks do not count. A limit of zero or less fails the request with
     /// `invalidRequest`.
     ///
-    /// `Timeouts.total` still applies, but `Timeouts.idle` does not while the transport waits for the source. Set this
-    /// limit if `Timeouts.total` is `nil`.
+    /// `Timeouts.attempt` still applies, but `Timeouts.idle` does not while the transport waits for the source. Set this
+    /// limit if `Timeouts.attempt` is `nil`.
     public var chunkTimeout: Duration?
     let maker: Maker
 

@@ -176,7 +176,7 @@
       return task
     }
 
-    /// Enforces the time limits. URLSession on Linux rounds its limits to whole seconds and ignores the total limit.
+    /// Enforces the time limits. URLSession on Linux rounds its limits to whole seconds and ignores that of an attempt.
     func watch(_ transfer: SessionTransfer) {
       guard !transfer.isFinished else { return }
       let now = Deadline.now()

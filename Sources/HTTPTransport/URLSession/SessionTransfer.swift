@@ -141,13 +141,13 @@
     func limit(at now: UInt64) -> (reached: NetworkError?, next: UInt64) {
       // The session does not report when the connection is established, so a missing limit for one phase disables both.
       let silence = response == nil ? Deadline.after(limits.connect, from: limits.idle) : silenceLimit
-      let total = Deadline.after(limits.total, from: submittedAt)
+      let total = Deadline.after(limits.attempt, from: submittedAt)
       let idle = Deadline.after(
         spooler == nil ? silence : Deadline.never, from: gate?.isPaused == true ? now : lastActivity)
       if now >= total {
         return (
           timeout(
-            "did not complete the response within \(request.timeouts.total.text) (Timeouts.total)"),
+            "did not complete the response within \(request.timeouts.attempt.text) (Timeouts.attempt)"),
           total
         )
       }

@@ -103,11 +103,11 @@
       if let failure = settings.failure { return finish(.failure(failure.about(request))) }
       if let problem = WebSocketHandshake.problem(of: request, options) { return finish(.failure(problem)) }
       session = settings.makeSession(delegate: self, queue: queue)
-      if let limit = request.timeouts.total {
+      if let limit = request.timeouts.attempt {
         queue.asyncAfter(deadline: .now() + limit.dispatchSeconds) { [weak self] in
           guard let self, !self.isOpen else { return }
           self.finish(
-            .failure(self.error(.timeout, "the socket was not opened within \(limit.text) (Timeouts.total)")))
+            .failure(self.error(.timeout, "the socket was not opened within \(limit.text) (Timeouts.attempt)")))
         }
       }
       start()

@@ -14,7 +14,7 @@ public protocol WebSocketTransport: Transport {
   ///    only call. After a response other than 101, the error is of kind `status`.
   ///
   /// `request.timeouts.connect` limits the time to connect, `idle` the time without data before the response, and
-  /// `total` the time until the response. An open socket is limited only by `WebSocketOptions.pongTimeout`.
+  /// `attempt` the time until the response. An open socket is limited only by `WebSocketOptions.pongTimeout`.
   ///
   /// - Returns: A control of the socket. Disposing it closes the socket without waiting for the server; `closed` then
   ///   receives an error of kind `cancelled`.

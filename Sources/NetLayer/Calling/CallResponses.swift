@@ -152,7 +152,7 @@ final class CallResponses: StreamSource {
   private func limited(_ responses: Observable<Response>, _ request: Request) -> Observable<Response> {
     // The transport rejects an invalid limit. A limit of many years may exceed the range of a scheduler.
     guard let limit = request.timeouts.call, limit > .zero, limit < .seconds(1_000_000_000) else { return responses }
-    let name = request.isStreamed ? "Timeouts.call, or Timeouts.total for events" : "Timeouts.call"
+    let name = request.isStreamed ? "Timeouts.call, or Timeouts.attempt for events" : "Timeouts.call"
     let end = Observable<Int>.timer(limit, scheduler: network.backend.clock).map { _ in
       throw NetworkError(
         kind: .timeout,

@@ -8,24 +8,23 @@ extension Endpoint {
   /// unchanged.
   public func query(_ parameters: Parameters) -> Call<Output> { changed { $0.add(query: parameters) } }
 
-  /// Returns the call with a time limit for an attempt, from the start to the last byte (`Timeouts.total`). The
-  /// backend's `Timeouts.idle`, 15 s by default, still ends a call to a silent server: see `longPoll(_:)`. The limit
-  /// does not apply to streamed bodies and downloads. A limit of zero or less, such as the rest of a deadline that has
-  /// passed, is a limit of 1 ms.
+  /// Returns the call with a time limit, which includes all attempts and the pauses between them (`Timeouts.call`).
+  ///
+  /// An attempt may take all of this time, even if the backend's `Timeouts.attempt` is shorter; ``timeouts(idle:attempt:)`` limits
+  /// attempts. The backend's `Timeouts.idle`, 15 s by default, still ends an attempt at a silent server: see `longPoll(_:)`.
+  /// For a streamed body or a download, it is the time until the head of the response. A limit of zero or less, such as the
+  /// rest of a deadline that has passed, is a limit of 1 ms.
   public func timeout(_ limit: Duration) -> Call<Output> { changed { $0.timeout = limit } }
 
-  /// Returns the call with both time limits of an attempt; `nil` for no limit.
+  /// Returns the call with both time limits of each attempt; `nil` for no limit. ``timeout(_:)`` limits the call.
   ///
   /// ```swift
-  /// let report = try await network.fetch(.get("/report").timeouts(idle: .seconds(60), total: .seconds(300)), as: Report.self)
+  /// let report = try await network.fetch(.get("/report").timeouts(idle: .seconds(60), attempt: .seconds(300)), as: Report.self)
   /// ```
   /// `idle` is the maximum time without data, which also limits how long the server may compute before it responds.
-  /// `total` is the time from the start to the last byte. A limit of zero or less is a limit of 1 ms.
-  public func timeouts(idle: Duration?, total: Duration?) -> Call<Output> {
-    changed {
-      $0.limits = CallContent.Limits(idle: idle, total: total)
-      $0.timeout = nil
-    }
+  /// `attempt` is the time from the start of an attempt to the last byte. A limit of zero or less is a limit of 1 ms.
+  public func timeouts(idle: Duration?, attempt: Duration?) -> Call<Output> {
+    changed { $0.limits = CallContent.Limits(idle: idle, attempt: attempt) }
   }
 
   /// Returns the call with one limit for both the time without data and the whole attempt, for a server that responds
@@ -36,7 +35,7 @@ extension Endpoint {
   /// ```
   /// Choose a limit that is a few seconds longer than the server's. After it, the call fails with an error of kind `timeout`,
   /// also if the connection is lost without a sign.
-  public func longPoll(_ limit: Duration) -> Call<Output> { timeouts(idle: limit, total: limit) }
+  public func longPoll(_ limit: Duration) -> Call<Output> { timeouts(idle: limit, attempt: limit) }
 
   /// Returns the call with another cache policy.
   public func caching(_ policy: CachePolicy) -> Call<Output> { changed { $0.caching.policy = policy } }

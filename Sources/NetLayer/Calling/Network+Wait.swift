@@ -7,7 +7,7 @@ extension Network {
   ///
   /// Don't block an app's main thread with this function, although it works there. `mapping` and `delivery` are not
   /// used, because they may be the blocked queue itself. A call must not run on a transport's thread or use
-  /// interceptors that need the blocked thread. It then fails with an error of kind `timeout` after the total time
+  /// interceptors that need the blocked thread. It then fails with an error of kind `timeout` after the time
   /// limit, instead of a deadlock.
   ///
   /// - Throws: The call's `NetworkError`; `invalidRequest` immediately if the thread would wait for itself.
@@ -28,7 +28,7 @@ extension Network {
       $0.delivery = nil
     }
     // The transport reaches its own limit first, unless it needs this thread.
-    let total = endpoint.timeout ?? backend.timeouts.total
+    let total = endpoint.timeout ?? backend.timeouts.call ?? backend.timeouts.attempt
     // Without the comparison, the sum of a limit of many years could exceed the range of `Duration`.
     let limit = total.flatMap { $0 < .seconds(1_000_000_000) ? $0 + .seconds(1) : nil }
     let results: [Result]?

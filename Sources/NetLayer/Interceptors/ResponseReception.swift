@@ -21,10 +21,10 @@ package enum ResponseReception: ContextKey, Sendable {
         request.timeouts.idle = silence
         request.context[MayBeSilent.self] = true
         // Without an idle limit, a server that never responds would not be noticed.
-        request.timeouts.call = request.timeouts.call ?? request.timeouts.total
+        request.timeouts.call = request.timeouts.call ?? request.timeouts.attempt
       }
       // A stream may last forever; only the idle limit or its reader ends it.
-      request.timeouts.total = nil
+      request.timeouts.attempt = nil
     case .webSocket:
       request.context[ResponseReception.self] = self
     }

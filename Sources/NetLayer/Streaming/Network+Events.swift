@@ -23,7 +23,7 @@ extension Network {
   /// server may be restarting. So do the temporary statuses: 408, 425, 429 and 5xx, except 501 and 505. Status 204
   /// completes the stream, because the server has no more events.
   ///
-  /// `timeouts.idle` does not apply; pass `silence` if the server sends something regularly. `timeouts.total` limits the time
+  /// `timeouts.idle` does not apply; pass `silence` if the server sends something regularly. `timeouts.attempt` limits the time
   /// until the head of each response, unless `timeouts.call` is set. Events arrive on the backend's `mapping` scheduler. A slow
   /// subscriber, or a loop over `values`, applies backpressure to the server. Disposing closes the connection.
   ///

@@ -5,7 +5,7 @@ extension Network {
   /// Calls `endpoint` and emits the response, regardless of its status, as soon as its head has arrived. Read the body
   /// from that response.
   ///
-  /// The backend's `timeouts.total` does not apply, because a stream may last indefinitely. `timeouts.idle` ends a
+  /// The backend's `timeouts.attempt` does not apply, because a stream may last indefinitely. `timeouts.idle` ends a
   /// stream that sends no data, but not while the reader pauses. Interceptors see the head; retries and token refreshes
   /// happen before it is emitted.
   public func response(streaming endpoint: some Endpoint) -> Single<StreamedResponse> {
@@ -51,7 +51,7 @@ extension Network {
   ///
   /// Blank lines are skipped. A server that sends no byte for `timeouts.idle`, 15 s by default, ends the stream with an error of
   /// kind `timeout`. For one that is silent for longer, such as a long poll, set the limit with
-  /// ``Endpoint/timeouts(idle:total:)`` or ``Endpoint/longPoll(_:)``. A line that can't be decoded, or that is longer than `maxLineLength` bytes, ends the
+  /// ``Endpoint/timeouts(idle:attempt:)`` or ``Endpoint/longPoll(_:)``. A line that can't be decoded, or that is longer than `maxLineLength` bytes, ends the
   /// stream with an error of kind `parse`. Its `index` is the number of the line, from 0. Backpressure is the same as
   /// for `stream`.
   ///

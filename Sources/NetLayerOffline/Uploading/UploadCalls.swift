@@ -77,7 +77,7 @@ struct UploadCalls: Sendable {
     call.task =
       body.map { .stream($0, contentType: method.contentType) } ?? .data(Data(), contentType: method.contentType)
     // The time that an upload takes depends on its size.
-    call.limits = CallContent.Limits(idle: create.limits.map(\.idle) ?? timeouts.idle, total: nil)
+    call.limits = CallContent.Limits(idle: create.limits.map(\.idle) ?? timeouts.idle, attempt: nil)
     call.timeout = nil
     return call
   }

@@ -76,7 +76,7 @@ enum Article1 {
   static func run(baseURL: URL, otherURL: URL, bag: DisposeBag) {
     let base = Network(
       Backend(
-        baseURL: baseURL, timeouts: .init(connect: .seconds(15), idle: .seconds(15), total: .seconds(60)),
+        baseURL: baseURL, timeouts: .init(connect: .seconds(15), idle: .seconds(15), attempt: .seconds(60)),
         interceptors: [NetworkLogger()],
         onError: { print("everywhere:", $0) }))
     let other = Network(Backend(baseURL: otherURL))

@@ -43,7 +43,7 @@ struct Stock: Sendable {
   init(url: URL) {
     network = Network(
       Backend(
-        baseURL: url, timeouts: .init(total: .seconds(5), call: .seconds(10)),
+        baseURL: url, timeouts: .init(attempt: .seconds(5), call: .seconds(10)),
         interceptors: [
           CoalescingInterceptor(), RetryInterceptor(), TraceInterceptor(), LimitInterceptor(maxPerHost: 32),
         ]))
@@ -80,7 +80,7 @@ func configured(shopURL: URL) -> [Network] {
   backend.timeouts.idle = .seconds(30)
   backend.options.maxBodySize = 1 << 20
   let shop = Network(backend)
-  let patient = shop.with { $0.timeouts.total = .seconds(300) }
+  let patient = shop.with { $0.timeouts.attempt = .seconds(300) }
   return [shop, patient]
 }
 
@@ -245,7 +245,7 @@ final class EverydaySamples: XCTestCase {
     let chat = Network(Backend(baseURL: URL(string: "https://chat.example"), transport: stub))
 
     let news = try await chat.fetch(.get("/sync", query: ["timeout": 40]).longPoll(.seconds(45)), as: [Message].self)
-    let report = try await chat.fetch(.get("/report").timeouts(idle: .seconds(60), total: .seconds(300)))
+    let report = try await chat.fetch(.get("/report").timeouts(idle: .seconds(60), attempt: .seconds(300)))
 
     let retry = RetryInterceptor(requestedDelay: { response in
       (try? response.decode(Int.self, at: "retry_after_ms")).map { .milliseconds($0) }

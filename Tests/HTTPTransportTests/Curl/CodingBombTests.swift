@@ -71,7 +71,7 @@
       for (body, coding) in [(members, "gzip"), (expanded, "gzip, deflate")] {
         let server = try server(body, coding)
         let request = Request(
-          url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), total: .seconds(60)))
+          url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), attempt: .seconds(60)))
         guard case .failure(let error) = try outcome(request, on: try CurlTransport()) else {
           return XCTFail("\(coding) was taken")
         }
@@ -93,7 +93,7 @@
       let end = Box<Result<NetLayer.Response, NetworkError>?>(nil)
       let size = Counter()
       let control = transport.stream(
-        Request(url: endless.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), total: .seconds(40))),
+        Request(url: endless.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), attempt: .seconds(40))),
         progress: nil,
         receiver: StreamReceiver(
           head: { _ in },
@@ -116,7 +116,7 @@
     func test_theTotalLimitEndsADecodingThatLastsLonger() throws {
       let server = try server(Self.deflated([0x61], repeated: 500_000), "deflate")
       var request = Request(
-        url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), total: .seconds(0.3)))
+        url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), attempt: .seconds(0.3)))
       request.options.maxBodySize = .max
       XCTAssertEqual(TransportSuite.kind(try outcome(request, on: try CurlTransport())), .timeout)
     }

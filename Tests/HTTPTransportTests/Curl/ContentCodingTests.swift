@@ -44,7 +44,7 @@
       let server = try TestServer { _ in response }
       let transport = try CurlTransport()
       let request = Request(
-        url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), total: .seconds(40)))
+        url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), attempt: .seconds(40)))
       switch mode {
       case .stream:
         let pending = PendingStream(self)
@@ -185,7 +185,7 @@
       let enough = expectation(description: "500 pieces")
       let resumer = DispatchQueue(label: "resumer")
       let stream = transport.stream(
-        Request(url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), total: .seconds(60))),
+        Request(url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), attempt: .seconds(60))),
         progress: nil,
         receiver: StreamReceiver(
           head: { _ in },

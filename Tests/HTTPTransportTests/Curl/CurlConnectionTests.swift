@@ -74,7 +74,7 @@
           let request = Request(
             method: method, url: server.url, headers: ["X-Large": String(repeating: "x", count: size), "Expect": ""],
             body: body.isEmpty ? .none : .data(Data(body.utf8)),
-            timeouts: .init(connect: .seconds(20), idle: .seconds(10), total: .seconds(30)))
+            timeouts: .init(connect: .seconds(20), idle: .seconds(10), attempt: .seconds(30)))
           XCTAssertEqual(try outcome(request, on: transport).get().status, 200, "\(method) \(size)")
           XCTAssertGreaterThan(received.withLock { $0.utf8.count }, size)
           let head = received.withLock { $0 }
@@ -98,7 +98,7 @@
       var heads: [Int] = []
       for size in sizes {
         let url = try XCTUnwrap(URL(string: "\(server.url)?\(String(repeating: "x", count: size))"))
-        let request = Request(url: url, timeouts: .init(connect: .seconds(20), idle: .seconds(5), total: .seconds(30)))
+        let request = Request(url: url, timeouts: .init(connect: .seconds(20), idle: .seconds(5), attempt: .seconds(30)))
         heads.append(try XCTUnwrap(Int(try outcome(request, on: transport).get().text())))
       }
       XCTAssertEqual(heads[1] - heads[0], sizes[1] - sizes[0])
@@ -113,7 +113,7 @@
             .init(body: .raw([.init("HTTP/1.1 \(status) S\r\nContent-Length: 11\r\n\r\n")]), ending: .hang)
           }
           var request = Request(
-            url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(5), total: .seconds(10)))
+            url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(5), attempt: .seconds(10)))
           request.options.maxBodySize = limit
           let transport = try CurlTransport()
           guard case .failure(let error) = try outcome(request, on: transport) else { return XCTFail("taken") }

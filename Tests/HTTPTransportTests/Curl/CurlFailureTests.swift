@@ -12,7 +12,7 @@
     private func error(_ url: URL, _ configuration: CurlTransport.Configuration = .init()) throws -> NetworkError {
       let transport = try CurlTransport(configuration)
       let pending = PendingCall(self)
-      let limits = Request.Timeouts(connect: .seconds(10), idle: .seconds(10), total: .seconds(20))
+      let limits = Request.Timeouts(connect: .seconds(10), idle: .seconds(10), attempt: .seconds(20))
       _ = pending.send(Request(url: url, timeouts: limits), on: transport)
       switch try pending.outcome() {
       case .success(let response):
@@ -79,7 +79,7 @@
       let pending = PendingCall(self)
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
       _ = pending.send(
-        Request(url: url, timeouts: .init(connect: .seconds(10), idle: .seconds(10), total: .seconds(20))),
+        Request(url: url, timeouts: .init(connect: .seconds(10), idle: .seconds(10), attempt: .seconds(20))),
         on: transport)
       guard case .failure(let failure) = try pending.outcome() else { return XCTFail("it was sent") }
       assert(failure, .tls, says: "TLSOptions.trust", "ca-certificates")

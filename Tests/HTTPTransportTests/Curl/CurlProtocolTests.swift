@@ -128,10 +128,10 @@
         .init(body: .raw([TestServer.Response.Chunk](repeating: hint, count: 5000)))
       }
       let request = Request(
-        url: server.url("/"), timeouts: .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.4)))
+        url: server.url("/"), timeouts: .init(connect: .seconds(30), idle: .seconds(30), attempt: .seconds(0.4)))
       guard case .failure(let error) = try outcome(request, on: CurlTransport()) else { return XCTFail("answered") }
       XCTAssertEqual(error.kind, .timeout)
-      XCTAssert(error.reason.contains("Timeouts.total"), error.reason)
+      XCTAssert(error.reason.contains("Timeouts.attempt"), error.reason)
     }
 
     func test_responsesWithoutABodyIgnoreTheirContentLength() throws {

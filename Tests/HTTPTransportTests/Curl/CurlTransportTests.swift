@@ -242,7 +242,7 @@
     func test_aTimeoutAndAnUnknownHostHaveMetrics() throws {
       let server = try TestServer(routes: TestRoutes.make())
       let transport = try CurlTransport()
-      let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.2))
+      let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(30), attempt: .seconds(0.2))
       let late = try outcome(Request(url: server.url("/never"), timeouts: limits), on: transport)
       guard case .failure(let error) = late else { return XCTFail("no error") }
       XCTAssertEqual(error.metrics?.remoteAddress, "127.0.0.1:\(server.port)")

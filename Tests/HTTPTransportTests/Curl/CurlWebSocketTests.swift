@@ -137,7 +137,7 @@ import XCTest
       XCTAssertTrue(refused.error?.reason.contains("127.0.0.1:\(server.port)") == true)
       let silent = try TestServer.silent()
       let late = Listener()
-      let second = connect(transport, silent, late, timeouts: .init(total: .seconds(0.2)))
+      let second = connect(transport, silent, late, timeouts: .init(attempt: .seconds(0.2)))
       until { late.end.value != nil }
       XCTAssertEqual(late.error?.kind, .timeout)
       withExtendedLifetime((first, second)) {}

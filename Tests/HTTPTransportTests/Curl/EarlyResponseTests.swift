@@ -58,7 +58,7 @@
             let pending = PendingCall(self)
             let request = Request(
               method: method, url: server.url, headers: ["Expect": ""], body: .stream(stream),
-              timeouts: .init(connect: .seconds(20), idle: .seconds(20), total: .seconds(30)))
+              timeouts: .init(connect: .seconds(20), idle: .seconds(20), attempt: .seconds(30)))
             _ = pending.send(request, on: transport)
             let reply = try pending.outcome().get()
             XCTAssertEqual(reply.body, Data((response.contains("done") ? "done" : "").utf8), response)
@@ -77,7 +77,7 @@
         stream.start(
           Request(
             method: .post, url: server.url, body: .stream(endless),
-            timeouts: .init(connect: .seconds(20), idle: .seconds(20), total: .seconds(30))),
+            timeouts: .init(connect: .seconds(20), idle: .seconds(20), attempt: .seconds(30))),
           on: transport)
         XCTAssertNoThrow(try stream.outcome().get(), response)
         XCTAssertEqual(stream.body, Data((response.contains("done") ? "done" : "").utf8), response)
@@ -97,7 +97,7 @@
       let pending = PendingCall(self)
       let request = Request(
         method: .post, url: server.url, headers: ["Expect": ""], body: .data(Data(count: 4 << 20)),
-        timeouts: .init(connect: .seconds(20), idle: .seconds(20), total: .seconds(40)))
+        timeouts: .init(connect: .seconds(20), idle: .seconds(20), attempt: .seconds(40)))
       _ = pending.send(request, on: transport)
       XCTAssertEqual(try pending.outcome().get().body, Data("partall".utf8))
     }
@@ -111,7 +111,7 @@
       _ = pending.send(
         Request(
           method: .post, url: server.url, body: .stream(endless),
-          timeouts: .init(connect: .seconds(20), idle: .seconds(20), total: .seconds(30))),
+          timeouts: .init(connect: .seconds(20), idle: .seconds(20), attempt: .seconds(30))),
         on: transport)
       XCTAssertEqual(try pending.outcome().get().body, Data("GET".utf8))
     }

@@ -37,7 +37,7 @@
 
     private func request(
       _ name: String, _ method: HTTPMethod = .get, body: Request.Body = .none,
-      timeouts: Request.Timeouts = .init(connect: .seconds(20), idle: .seconds(6), total: .seconds(20))
+      timeouts: Request.Timeouts = .init(connect: .seconds(20), idle: .seconds(6), attempt: .seconds(20))
     ) throws -> NetLayer.Request {
       asking(try server.url(name), method, body: body, timeouts: timeouts)
     }
@@ -352,7 +352,7 @@
         let streams = (0..<10).map { _ in PendingStream(self) }
         // Like event streams, without an idle limit.
         for stream in streams {
-          stream.start(try request(name, timeouts: .init(connect: .seconds(20), idle: nil, total: nil)), on: transport)
+          stream.start(try request(name, timeouts: .init(connect: .seconds(20), idle: nil, attempt: nil)), on: transport)
         }
         for stream in streams { XCTAssertEqual(TransportSuite.kind(try stream.outcome()), .connection, name) }
       }

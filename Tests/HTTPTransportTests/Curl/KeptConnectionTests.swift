@@ -47,7 +47,7 @@
         }
       }
       let transport = try CurlTransport(.init(maxConnectionsPerHost: 1, maxConnections: 1))
-      let limits = Request.Timeouts(connect: .seconds(20), idle: .seconds(20), total: .seconds(40))
+      let limits = Request.Timeouts(connect: .seconds(20), idle: .seconds(20), attempt: .seconds(40))
       for _ in 0..<3 {
         XCTAssertEqual(try outcome(.init(url: server.url, timeouts: limits), on: transport).get().status, 200)
         let once = Request.BodyStream(once: Self.reader(of: megabyte.prefix(150_000)))

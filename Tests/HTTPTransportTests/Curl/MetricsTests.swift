@@ -88,7 +88,7 @@
       let first = PendingCall(self)
       let held = first.send(Request(url: server.url("/never")), on: transport)
       let waited = try metrics(
-        of: outcome("/late", .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.2))), .timeout)
+        of: outcome("/late", .init(connect: .seconds(30), idle: .seconds(30), attempt: .seconds(0.2))), .timeout)
       XCTAssertGreaterThanOrEqual(try XCTUnwrap(waited.queued), .milliseconds(200))
       XCTAssertNil(waited.firstByte)
       held.dispose()

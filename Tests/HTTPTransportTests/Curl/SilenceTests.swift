@@ -41,7 +41,7 @@
       let calls = try responses.map { name, chunks in
         let server = try TestServer { _ in .init(body: .raw(chunks)) }
         let request = Request(
-          url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(idle), total: .seconds(60)))
+          url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(idle), attempt: .seconds(60)))
         let pending = PendingCall(self)
         _ = pending.send(request, on: transport)
         return (name, server, pending)
@@ -62,7 +62,7 @@
       let ended = expectation(description: "ended")
       let seen = Locked((count: 0, outcome: TransportSuite.Outcome?.none))
       let stream = transport.stream(
-        Request(url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(0.2), total: .seconds(60))),
+        Request(url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(0.2), attempt: .seconds(60))),
         progress: nil,
         receiver: StreamReceiver(
           head: { _ in },
@@ -97,8 +97,8 @@
       let transport = try CurlTransport()
       // The loop is blocked for longer than the limit, as in a suspended process. The response arrives in the meantime.
       let calls = [
-        ("idle", Request.Timeouts(connect: .seconds(20), idle: .seconds(idle), total: .seconds(60))),
-        ("total", .init(connect: .seconds(20), idle: .seconds(60), total: .seconds(idle))),
+        ("idle", Request.Timeouts(connect: .seconds(20), idle: .seconds(idle), attempt: .seconds(60))),
+        ("total", .init(connect: .seconds(20), idle: .seconds(60), attempt: .seconds(idle))),
       ].map { limit, timeouts in
         let pending = PendingCall(self)
         _ = pending.send(Request(url: server.url("/slow"), timeouts: timeouts), on: transport)
@@ -119,7 +119,7 @@
       for pending in pendingCalls {
         // If more than two handshakes ran in sequence, requests would reach the total limit instead.
         _ = pending.send(
-          Request(url: url, timeouts: .init(connect: .seconds(0.5), idle: .seconds(20), total: .seconds(1.5))),
+          Request(url: url, timeouts: .init(connect: .seconds(0.5), idle: .seconds(20), attempt: .seconds(1.5))),
           on: transport)
       }
       for pending in pendingCalls {
@@ -143,7 +143,7 @@
       for _ in 0..<3 {
         let put = Request(
           method: .put, url: server.url, body: body,
-          timeouts: .init(connect: .seconds(20), idle: .seconds(0.25), total: .seconds(60)))
+          timeouts: .init(connect: .seconds(20), idle: .seconds(0.25), attempt: .seconds(60)))
         XCTAssertEqual(try outcome(put, on: transport).get().status, 200)
       }
       XCTAssertEqual(waits.withLock { $0 }, 1)

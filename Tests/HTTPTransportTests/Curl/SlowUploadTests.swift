@@ -27,7 +27,7 @@
         }
         connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
       }
-      let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(0.5), total: .seconds(60))
+      let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(0.5), attempt: .seconds(60))
       let put = Request(method: .put, url: server.url, body: .data(Data(count: count)), timeouts: limits)
       XCTAssertEqual(try outcome(put, on: try CurlTransport()).get().status, 200)
     }
@@ -36,7 +36,7 @@
       let server = try TestServer.silent()
       let transport = try CurlTransport()
       let calls = [16 << 20, 10].map { size in
-        let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(0.4), total: .seconds(60))
+        let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(0.4), attempt: .seconds(60))
         let pending = PendingCall(self)
         _ = pending.send(
           Request(

@@ -55,7 +55,7 @@
       let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
       let grid = try FaultGrid(self, transport, next: url("TLS").deletingLastPathComponent().appending(path: "ok"))
       defer { try? FileManager.default.removeItem(at: grid.folder) }
-      let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(30), total: .seconds(60))
+      let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(30), attempt: .seconds(60))
       // Creates the handles for concurrent requests, and a connection that stays open.
       try grid.run("good", .reply("ok"), at: grid.next, limits)
       let leaks = try LeakCheck(self, transport, asking: grid.next)

@@ -86,7 +86,7 @@
               for mode in Mode.allCases {
                 var request = Request(
                   url: server.url.appending(path: "\(index)/\(offset)/\(reset)"),
-                  timeouts: .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(60)))
+                  timeouts: .init(connect: .seconds(30), idle: .seconds(30), attempt: .seconds(60)))
                 request.headers["Accept"] = "*/*"
                 let name = "\(index), byte \(offset) of \(length), \(reset == 1 ? "reset" : "end"), \(mode)"
                 @Sendable func check(_ result: Result<Data, NetworkError>) {

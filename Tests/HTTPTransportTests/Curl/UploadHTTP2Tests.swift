@@ -26,7 +26,7 @@
       defer { transport.shutdown() }
       var upload = Request(
         method: .put, url: try XCTUnwrap(nginx.secureURL), body: .data(Data(count: 150_000)),
-        timeouts: .init(connect: .seconds(60), idle: .seconds(20), total: .seconds(120)))
+        timeouts: .init(connect: .seconds(60), idle: .seconds(20), attempt: .seconds(120)))
       upload.options.httpVersion = .http2
       let request = upload
       // Each response starts the next upload, so that 64 are in flight.

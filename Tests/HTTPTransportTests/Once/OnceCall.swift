@@ -115,7 +115,7 @@ struct OnceCall: CustomStringConvertible {
       case .once(let count, let isCounted):
         .stream(.init(count: isCounted ? Int64(count) : nil, once: Self.reader(id, count)))
       }
-    request.timeouts = .init(connect: .seconds(60), idle: .seconds(60), total: .seconds(120))
+    request.timeouts = .init(connect: .seconds(60), idle: .seconds(60), attempt: .seconds(120))
     if url.scheme == "https" { request.options.httpVersion = .http2 }
     return request
   }

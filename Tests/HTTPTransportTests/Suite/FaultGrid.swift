@@ -104,7 +104,7 @@ struct FaultGrid {
       _ options: Request.Options = Request.Options()
     ) {
       // A session that does not report when it is connected adds both limits. The margin is for loaded machines.
-      let all = [limits.connect, limits.idle, limits.total].map { ($0 ?? .seconds(1000)) / .seconds(1) }
+      let all = [limits.connect, limits.idle, limits.attempt].map { ($0 ?? .seconds(1000)) / .seconds(1) }
       patience = Swift.min(all[0] + all[1], all[2]) + 10
       begin = .now
       var request = Request(method: method, url: url, headers: headers, timeouts: limits)

@@ -70,10 +70,10 @@ extension TransportSuite {
 
   func test_aTimedOutCallCancelsTheTaskThatAwaitsTheNextChunk() throws {
     let waiting = WaitingChunks(self)
-    let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.3))
+    let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(30), attempt: .seconds(0.3))
     let body = Request.Body.stream(.init(once: waiting.chunks))
     let error = try failure(request(.put, "/echo", body: body, timeouts: limits), .timeout)
-    XCTAssert(error.reason.contains("Timeouts.total"), error.reason)
+    XCTAssert(error.reason.contains("Timeouts.attempt"), error.reason)
     wait(for: [waiting.awaited, waiting.cancelled], timeout: 20)
     try assertStillServes()
   }
@@ -90,7 +90,7 @@ extension TransportSuite {
   }
 
   func test_aSilentBodySourceFailsItsRequestAtTheChunkTimeout() throws {
-    let unlimited = Request.Timeouts(connect: .seconds(30), idle: .seconds(0.1), total: nil)
+    let unlimited = Request.Timeouts(connect: .seconds(30), idle: .seconds(0.1), attempt: nil)
     let waiting = WaitingChunks(self)
     var sequence = Request.BodyStream(once: waiting.chunks)
     sequence.chunkTimeout = .seconds(0.25)
@@ -184,7 +184,7 @@ extension TransportSuite {
       // Produces chunks as fast as they are read, endlessly.
       let stream = Request.BodyStream(open: maker.open { _ in })
       let pending = PendingCall(self)
-      let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(30), total: isCancelled ? nil : .seconds(0.3))
+      let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(30), attempt: isCancelled ? nil : .seconds(0.3))
       let sent = pending.send(request(.put, "/never", body: .stream(stream), timeouts: limits), on: transport)
       if isCancelled {
         wait(until: "chunks are made") { maker.calls >= 3 }

@@ -89,7 +89,7 @@ extension TransportSuite {
   }
 
   func test_requestsThatViolateHTTPAreRejected() throws {
-    let negative = Request.Timeouts(total: .seconds(-1))
+    let negative = Request.Timeouts(attempt: .seconds(-1))
     try failure(request(.trace, "/echo", body: .data(Data("content".utf8))), .invalidRequest)
     try failure(request("CONNECT", "/echo"), .invalidRequest)
     try failure(request(.get, "/echo", timeouts: negative), .invalidRequest)

@@ -10,9 +10,9 @@ import XCTest
 extension TransportSuite {
   func test_theTotalLimitIsNamedInTheError() throws {
     let error = try failure(
-      request(.get, "/never", timeouts: .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.25))),
+      request(.get, "/never", timeouts: .init(connect: .seconds(30), idle: .seconds(30), attempt: .seconds(0.25))),
       .timeout)
-    XCTAssert(error.reason.contains("Timeouts.total"), error.reason)
+    XCTAssert(error.reason.contains("Timeouts.attempt"), error.reason)
     XCTAssert(error.reason.contains("0.25 s"), error.reason)
     XCTAssert(error.reason.contains("127.0.0.1:\(server.port)"), error.reason)
     try assertStillServes()
@@ -20,15 +20,15 @@ extension TransportSuite {
 
   func test_aSlowButSteadyBodyReachesTheTotalLimit() throws {
     let error = try failure(
-      request(.get, "/drip/20", timeouts: .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.35))),
+      request(.get, "/drip/20", timeouts: .init(connect: .seconds(30), idle: .seconds(30), attempt: .seconds(0.35))),
       .timeout)
-    XCTAssert(error.reason.contains("Timeouts.total"), error.reason)
+    XCTAssert(error.reason.contains("Timeouts.attempt"), error.reason)
     try assertStillServes()
   }
 
   func test_enormousLimitsDoNotOverflow() throws {
     let longest = Duration.seconds(Int64.max)
-    let limits = Request.Timeouts(connect: longest, idle: longest, total: longest, call: longest)
+    let limits = Request.Timeouts(connect: longest, idle: longest, attempt: longest, call: longest)
     var body = Request.BodyStream(once: { nil })
     body.chunkTimeout = longest
     for request in [
@@ -42,13 +42,13 @@ extension TransportSuite {
   func test_theTotalLimitSpansRedirects() throws {
     let path = "/redirect/302?to=/never"
     let error = try failure(
-      request(.get, path, timeouts: .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.3))), .timeout)
-    XCTAssert(error.reason.contains("Timeouts.total"), error.reason)
+      request(.get, path, timeouts: .init(connect: .seconds(30), idle: .seconds(30), attempt: .seconds(0.3))), .timeout)
+    XCTAssert(error.reason.contains("Timeouts.attempt"), error.reason)
   }
 
   func test_aStalledBodyReachesTheIdleLimit() throws {
     let error = try failure(
-      request(.get, "/stall", timeouts: .init(connect: .seconds(30), idle: .seconds(0.25), total: .seconds(30))),
+      request(.get, "/stall", timeouts: .init(connect: .seconds(30), idle: .seconds(0.25), attempt: .seconds(30))),
       .timeout)
     XCTAssert(error.reason.contains("Timeouts.idle"), error.reason)
     XCTAssert(error.reason.contains("0.25 s"), error.reason)
@@ -57,7 +57,7 @@ extension TransportSuite {
 
   func test_aMissingResponseReachesTheIdleLimit() throws {
     let error = try failure(
-      request(.get, "/never", timeouts: .init(connect: .seconds(0.25), idle: .seconds(0.1), total: .seconds(30))),
+      request(.get, "/never", timeouts: .init(connect: .seconds(0.25), idle: .seconds(0.1), attempt: .seconds(30))),
       .timeout)
     XCTAssert(error.reason.contains("Timeouts.idle"), error.reason)
   }
@@ -67,14 +67,14 @@ extension TransportSuite {
     let listener = try Socket.listenOnLoopback()
     defer { listener.close() }
     let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(try listener.localPort())/"))
-    let limits = Request.Timeouts(connect: .seconds(0.25), idle: .seconds(0.25), total: .seconds(30))
+    let limits = Request.Timeouts(connect: .seconds(0.25), idle: .seconds(0.25), attempt: .seconds(30))
     let error = try failure(Request(url: url, timeouts: limits), .timeout, on: makeTLSTransport())
     XCTAssert(error.reason.contains("Timeouts.connect"), error.reason)
     try assertStillServes()
   }
 
   func test_queueingForAConnectionDoesNotCountAsConnecting() throws {
-    let limits = Request.Timeouts(connect: .seconds(0.25), idle: .seconds(30), total: .seconds(60))
+    let limits = Request.Timeouts(connect: .seconds(0.25), idle: .seconds(30), attempt: .seconds(60))
     let pendingCalls = (0..<12).map { _ in PendingCall(self) }
     for pending in pendingCalls { _ = pending.send(request(.get, "/delay/300", timeouts: limits), on: transport) }
     for pending in pendingCalls { XCTAssertEqual(try pending.outcome().get().status, 200) }
@@ -82,7 +82,7 @@ extension TransportSuite {
 
   func test_aSteadyBodyDoesNotReachTheIdleLimit() throws {
     let reply = try response(
-      request(.get, "/drip/2", timeouts: .init(connect: .seconds(30), idle: .seconds(0.6), total: .seconds(60))))
+      request(.get, "/drip/2", timeouts: .init(connect: .seconds(30), idle: .seconds(0.6), attempt: .seconds(60))))
     XCTAssertEqual(reply.body.count, 400)
   }
 

@@ -39,7 +39,7 @@ extension TransportSuite {
       "/bytes/70000", "/nonsense", "/gzip", "/drip/1",
       "/basic", "/hops/3", "/status/302",
     ]
-    let limits = Request.Timeouts(connect: .seconds(20), idle: .seconds(20), total: .seconds(0.4))
+    let limits = Request.Timeouts(connect: .seconds(20), idle: .seconds(20), attempt: .seconds(0.4))
     let pendingCalls = (0..<280).map { _ in PendingCall(self) }
     var disposables: [any Disposable] = []
     for (index, pending) in pendingCalls.enumerated() {

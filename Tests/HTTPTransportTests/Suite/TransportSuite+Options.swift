@@ -85,10 +85,10 @@ extension TransportSuite {
     })
     let pending = PendingCall(self)
     // The time spent waiting for the body source does not count as idle time.
-    let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(0.15), total: .seconds(60))
+    let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(0.15), attempt: .seconds(60))
     _ = pending.send(request(.put, "/echo", body: .stream(slow), timeouts: limits), on: transport)
     try failure(
-      request(.get, "/never", timeouts: .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.3))),
+      request(.get, "/never", timeouts: .init(connect: .seconds(30), idle: .seconds(30), attempt: .seconds(0.3))),
       .timeout)
     try assertStillServes()
     gate.signal()

@@ -116,13 +116,13 @@ extension TransportSuite {
 
   func test_aPauseIsNotIdleTime() throws {
     let pending = PendingStream(self) { _ in .pause }
-    let limits = Request.Timeouts(connect: .seconds(1), idle: .seconds(0.2), total: .seconds(30))
+    let limits = Request.Timeouts(connect: .seconds(1), idle: .seconds(0.2), attempt: .seconds(30))
     let server = try TestServer { [content = [UInt8](repeating: 7, count: 2_000_000)] _ in .bytes(content) }
     let control = pending.start(Request(url: server.url("/"), timeouts: limits), on: transport)
     wait(until: "the first chunk has come") { pending.chunks == 1 }
     // Waits twice the idle limit without a separate clock: another request times out.
     try failure(
-      request(.get, "/never", timeouts: .init(connect: .seconds(30), idle: .seconds(30), total: .seconds(0.45))),
+      request(.get, "/never", timeouts: .init(connect: .seconds(30), idle: .seconds(30), attempt: .seconds(0.45))),
       .timeout)
     XCTAssertFalse(pending.isOver)
     wait(until: "the stream is over") {

@@ -16,7 +16,7 @@
       for (idle, mayBeSilent, seconds) in [
         (nil, true, 600), (nil, false, nil), (.seconds(15), true, 15), (.seconds(1000), true, 1000),
       ] as [(Duration?, Bool, UInt64?)] {
-        var request = Request(url: url, timeouts: .init(connect: .seconds(1), idle: idle, total: nil))
+        var request = Request(url: url, timeouts: .init(connect: .seconds(1), idle: idle, attempt: nil))
         request.context[MayBeSilent.self] = mayBeSilent
         let transfer = SessionTransfer(request, core: URLSessionTransport().core) { _ in }
         XCTAssertNil(transfer.limit(at: transfer.lastActivity + (idle == nil ? 700_000_000_000 : 0)).reached, "no head")

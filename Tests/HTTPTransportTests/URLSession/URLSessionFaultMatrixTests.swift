@@ -42,7 +42,7 @@
       override var diedUnderAPost: (expected: FaultGrid.Expected, limits: Request.Timeouts) {
         (
           .failure(.timeout, or: .connection),
-          Request.Timeouts(connect: .seconds(0.3), idle: .seconds(0.3), total: .seconds(10))
+          Request.Timeouts(connect: .seconds(0.3), idle: .seconds(0.3), attempt: .seconds(10))
         )
       }
     #endif

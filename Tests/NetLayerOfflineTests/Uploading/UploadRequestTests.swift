@@ -92,14 +92,14 @@ final class UploadRequestTests: UploadTestCase {
 
   func test_upload_timeDependsOnTheSize_soThatNoTotalLimitApplies() throws {
     try write(10)
-    let call = Call(.post, "/files").timeouts(idle: .seconds(3), total: .seconds(4))
+    let call = Call(.post, "/files").timeouts(idle: .seconds(3), attempt: .seconds(4))
     let subscription = stubbed(
       { $0.timeouts.call = .seconds(5) }, by: created { Response(request: $0, status: 423) }
     )
     .transfer(film, to: call, by: .tus, retry: policy)
     .subscribe(onError: { _ in })
     scheduler.advanceBy(0)
-    XCTAssertEqual(sent.value.prefix(3).map(\.timeouts.total), [.seconds(4), nil, .seconds(4)])
+    XCTAssertEqual(sent.value.prefix(3).map(\.timeouts.attempt), [.seconds(4), nil, .seconds(4)])
     XCTAssertEqual(sent.value.prefix(3).map(\.timeouts.idle), [.seconds(3), .seconds(3), .seconds(3)])
     XCTAssertEqual(sent.value.prefix(3).map(\.timeouts.call), [nil, nil, nil])
     subscription.dispose()

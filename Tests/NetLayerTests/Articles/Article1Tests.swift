@@ -82,7 +82,7 @@ final class Article1Tests: XCTestCase {
     let notes = Notes()
     let network = Network(
       Backend(
-        baseURL: URL(string: "http://base"), transport: stub, timeouts: .init(total: .seconds(5)),
+        baseURL: URL(string: "http://base"), transport: stub, timeouts: .init(attempt: .seconds(5)),
         interceptors: [EventMonitor { if $0.kind == .started { notes.add("started") } }],
         onError: { notes.add("\($0.kind)") }))
     _ = record(network.request(TestAPI.user(9), as: BaseResp<UserInfo>.self))
@@ -150,16 +150,16 @@ final class Article1Tests: XCTestCase {
 
   func test_row_1_10_timeoutsAndDefaultHeaders_belongToTheBackend() throws {
     let timeouts = Request.Timeouts()
-    XCTAssertEqual([timeouts.connect, timeouts.idle, timeouts.total], [.seconds(15), .seconds(15), .seconds(60)])
+    XCTAssertEqual([timeouts.connect, timeouts.idle, timeouts.attempt], [.seconds(15), .seconds(15), .seconds(60)])
     let transport = StubTransport { _ in .json("{}") }
     let network = Network(
       Backend(
         baseURL: URL(string: "http://h"), headers: ["User-Agent": "app"], transport: transport,
-        timeouts: .init(connect: .seconds(1), idle: .seconds(2), total: .seconds(3))))
+        timeouts: .init(connect: .seconds(1), idle: .seconds(2), attempt: .seconds(3))))
     _ = record(network.responses(.get, "/a"))
     let request = try XCTUnwrap(transport.requests.first)
     XCTAssertEqual(request.headers["User-Agent"], "app")
-    XCTAssertEqual(request.timeouts, .init(connect: .seconds(1), idle: .seconds(2), total: .seconds(3)))
+    XCTAssertEqual(request.timeouts, .init(connect: .seconds(1), idle: .seconds(2), attempt: .seconds(3)))
   }
 
   func test_row_1_11_everyErrorCaseOfTheArticle_hasAKind() throws {

@@ -6,7 +6,7 @@ import Streams
 import TestSupport
 import XCTest
 
-/// `timeouts(idle:total:)` and `longPoll(_:)` of a call, and retry delays from a body.
+/// `timeouts(idle:attempt:)` and `longPoll(_:)` of a call, and retry delays from a body.
 final class CallLimitTests: XCTestCase {
   private func sent(_ call: some Endpoint) throws -> Request.Timeouts {
     let stub = StubTransport { _ in .json("{}") }
@@ -17,19 +17,24 @@ final class CallLimitTests: XCTestCase {
 
   func test_limitsOfACall_replaceTheBackends() throws {
     let call = Call.get("/a")
-    let rows: [(Call<Response>, Duration?, Duration?)] = [
-      (call, .seconds(15), .seconds(60)), (call.timeout(.seconds(40)), .seconds(15), .seconds(40)),
-      (call.timeouts(idle: .seconds(60), total: .seconds(300)), .seconds(60), .seconds(300)),
-      (call.timeouts(idle: nil, total: nil), nil, nil), (call.longPoll(.seconds(45)), .seconds(45), .seconds(45)),
-      (call.longPoll(.seconds(45)).timeout(.seconds(50)), .seconds(45), .seconds(50)),
-      (call.timeout(.seconds(5)).longPoll(.seconds(45)), .seconds(45), .seconds(45)),
-      (call.longPoll(.zero), .milliseconds(1), .milliseconds(1)),
-      (call.timeouts(idle: .seconds(-1), total: nil), .milliseconds(1), nil),
+    // The limits without data, of an attempt, and of the call.
+    let rows: [(Call<Response>, Duration?, Duration?, Duration?)] = [
+      (call, .seconds(15), .seconds(60), nil), (call.timeout(.seconds(40)), .seconds(15), .seconds(60), .seconds(40)),
+      (call.timeout(.seconds(90)), .seconds(15), .seconds(90), .seconds(90)),
+      (call.timeouts(idle: .seconds(60), attempt: .seconds(300)), .seconds(60), .seconds(300), nil),
+      (call.timeouts(idle: nil, attempt: nil), nil, nil, nil),
+      (call.timeouts(idle: nil, attempt: nil).timeout(.seconds(5)), nil, nil, .seconds(5)),
+      (call.longPoll(.seconds(45)), .seconds(45), .seconds(45), nil),
+      (call.longPoll(.seconds(45)).timeout(.seconds(50)), .seconds(45), .seconds(45), .seconds(50)),
+      (call.timeout(.seconds(5)).longPoll(.seconds(45)), .seconds(45), .seconds(45), .seconds(5)),
+      (call.longPoll(.zero), .milliseconds(1), .milliseconds(1), nil),
+      (call.timeouts(idle: .seconds(-1), attempt: nil), .milliseconds(1), nil, nil),
     ]
-    for (index, (call, idle, total)) in rows.enumerated() {
+    for (index, (call, idle, attempt, whole)) in rows.enumerated() {
       let timeouts = try sent(call)
       XCTAssertEqual(timeouts.idle, idle, "row \(index)")
-      XCTAssertEqual(timeouts.total, total, "row \(index)")
+      XCTAssertEqual(timeouts.attempt, attempt, "row \(index)")
+      XCTAssertEqual(timeouts.call, whole, "row \(index)")
       XCTAssertEqual(timeouts.connect, .seconds(15))
     }
   }
@@ -51,8 +56,8 @@ final class CallLimitTests: XCTestCase {
       request.url.query == nil ? .response(headers: ["Link": "<?p=2>; rel=next"], body: Data("[1]".utf8)) : .json("[2]")
     }
     let api = Network(Backend(baseURL: URL(string: "http://h"), transport: stub))
-    _ = record(api.pages(Call.get("/a").timeouts(idle: nil, total: .seconds(7)), of: Int.self))
-    XCTAssertEqual(stub.requests.map(\.timeouts.total), [.seconds(7), .seconds(7)])
+    _ = record(api.pages(Call.get("/a").timeouts(idle: nil, attempt: .seconds(7)), of: Int.self))
+    XCTAssertEqual(stub.requests.map(\.timeouts.attempt), [.seconds(7), .seconds(7)])
     XCTAssertEqual(stub.requests.map(\.timeouts.idle), [nil, nil])
   }
 

@@ -29,6 +29,33 @@ final class CallTimeoutTests: XCTestCase {
     XCTAssertEqual(error.request?.url.path, "/x")
   }
 
+  func test_timeoutOfACall_coversAttemptsAndDelays_andMayBeLongerThanAnAttempt() {
+    let virtual = VirtualNetwork(.json("busy", status: 503, after: .seconds(1)))
+    let network = virtual.network(retry(virtual))
+    virtual.note("retried ", network.responses(Call(.get, "/x").timeout(.seconds(3.2))))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["retried timeout @3200"])
+    XCTAssertEqual(virtual.stub.requests.count, 2)
+
+    let requests = VirtualNetwork(.json("ok"))
+    let short = requests.network().with { $0.timeouts.attempt = .seconds(60) }
+    for call in [
+      Call(.get, "/a").timeout(.seconds(5)), Call(.get, "/b").timeout(.seconds(300)),
+      Call(.get, "/c").timeouts(idle: nil, attempt: .seconds(2)).timeout(.seconds(9)),
+      Call(.get, "/d").timeout(.seconds(-1)),
+    ] {
+      requests.note("", short.responses(call))
+    }
+    requests.scheduler.start()
+    let limits = requests.stub.requests.map { [$0.timeouts.attempt, $0.timeouts.call] }
+    XCTAssertEqual(
+      limits,
+      [
+        [.seconds(60), .seconds(5)], [.seconds(300), .seconds(300)], [.seconds(2), .seconds(9)],
+        [.seconds(60), .milliseconds(1)],
+      ])
+  }
+
   func test_callTimeout_coversTheWaitForASlotAndForAToken() throws {
     let virtual = VirtualNetwork(.never)
     let limit = virtual.network(LimitInterceptor(maxConcurrent: 1))

@@ -110,7 +110,7 @@ final class FetchTests: XCTestCase {
         .caching(.networkOnly).httpVersion(.http2))
     let request = try XCTUnwrap(stub.requests.last)
     XCTAssertEqual([request.headers["A"], request.headers["B"]], ["call", "backend"])
-    XCTAssertEqual(request.timeouts.total, .seconds(1.5))
+    XCTAssertEqual(request.timeouts.call, .seconds(1.5))
     XCTAssertEqual(request.timeouts.connect, .seconds(15))
     XCTAssertEqual(request.options.priority, .high)
     XCTAssertEqual(request.options.httpVersion, .http2)
@@ -118,7 +118,7 @@ final class FetchTests: XCTestCase {
     XCTAssertEqual(request.caching.policy, .networkOnly)
     _ = try? await api.fetch(UserDetail(id: 1).header("A", "typed"))
     XCTAssertEqual(stub.requests.last?.headers["A"], "typed")
-    XCTAssertEqual(stub.requests.last?.timeouts.total, .seconds(60))
+    XCTAssertEqual(stub.requests.last?.timeouts.attempt, .seconds(60))
   }
 
   func test_queryInThePath_isSafe() async throws {
@@ -322,7 +322,7 @@ final class FetchTests: XCTestCase {
     let request = try XCTUnwrap(stub.requests.last)
     XCTAssertEqual(request.options.httpVersion, .http1)
     XCTAssertEqual([request.headers["Accept"], request.headers["A"]], ["application/special", "b"])
-    XCTAssertEqual(request.timeouts.total, .seconds(3))
+    XCTAssertEqual(request.timeouts.call, .seconds(3))
     XCTAssertEqual(request.url.query, "q=1")
     XCTAssertEqual([request.context[Trace.self]], ["t"])
   }
@@ -331,7 +331,7 @@ final class FetchTests: XCTestCase {
     let stub = StubTransport { _ in .json("{}") }
     for limit in [Duration.zero, .seconds(-1), .seconds(Int64.max)] {
       try await network(stub).fetch(.get("/a").timeout(limit))
-      XCTAssertEqual(stub.requests.last?.timeouts.total, limit > .zero ? limit : .milliseconds(1))
+      XCTAssertEqual(stub.requests.last?.timeouts.call, limit > .zero ? limit : .milliseconds(1))
     }
   }
 
@@ -378,7 +378,7 @@ final class FetchTests: XCTestCase {
 
   func test_wait_usesTheTimeoutOfTheCall() throws {
     let stub = StubTransport { _ in .json("{}", after: .seconds(1.5)) }
-    let api = network(stub) { $0.timeouts.total = .seconds(0.1) }
+    let api = network(stub) { $0.timeouts.attempt = .seconds(0.1) }
     XCTAssertEqual(try api.wait(for: .get("/a").timeout(.seconds(20))).status, 200)
   }
 }

@@ -13,7 +13,7 @@ private struct Get: Endpoint {
 
 final class StartTests: XCTestCase {
   private func network(_ transport: any Transport) -> Network {
-    Network(Backend(baseURL: URL(string: "http://h"), transport: transport, timeouts: .init(total: .seconds(5))))
+    Network(Backend(baseURL: URL(string: "http://h"), transport: transport, timeouts: .init(attempt: .seconds(5))))
   }
 
   func test_row_0_13_request_isStartedAndCancelledWithoutStreams() throws {
@@ -56,7 +56,7 @@ final class StartTests: XCTestCase {
     let server = try TestServer { _ in .json("8") }
     XCTAssertEqual(try Network(Backend(baseURL: server.url)).wait(for: Get()), 8)
     for none in [nil, Duration.seconds(1_000_000_000_000), .seconds(Int64.max)] {
-      let network = network(StubTransport { _ in .json("7") }).with { $0.timeouts.total = none }
+      let network = network(StubTransport { _ in .json("7") }).with { $0.timeouts.attempt = none }
       XCTAssertEqual(try network.wait(for: Get()), 7, "a limit of \(none as Any)")
     }
     XCTAssertThrowsError(try network(StubTransport { _ in .failure(.tls) }).wait(for: Get())) {
@@ -67,7 +67,7 @@ final class StartTests: XCTestCase {
   func test_row_0_12_synchronousCalls_complete_onManyGlobalQueueThreads() throws {
     let server = try TestServer { _ in TestServer.Response.json("8").delayed(by: 0.05) }
     let transport = DefaultTransport.make()
-    let network = Network(Backend(baseURL: server.url, transport: transport, timeouts: .init(total: .seconds(10))))
+    let network = Network(Backend(baseURL: server.url, transport: transport, timeouts: .init(attempt: .seconds(10))))
     let count = 100
     let failures = Locked<[String]>([])
     let done = expectation(description: "all callers are back")
@@ -100,7 +100,7 @@ final class StartTests: XCTestCase {
       }
     }
     let network = Network(
-      Backend(baseURL: URL(string: "http://h"), transport: OnMain(), timeouts: .init(total: .seconds(0.01))))
+      Backend(baseURL: URL(string: "http://h"), transport: OnMain(), timeouts: .init(attempt: .seconds(0.01))))
     XCTAssertThrowsError(try network.wait(for: Get())) { XCTAssertEqual(($0 as? NetworkError)?.kind, .timeout) }
 
     let inner = self.network(StubTransport { _ in .json("1") })

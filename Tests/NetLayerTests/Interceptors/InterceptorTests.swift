@@ -98,7 +98,7 @@ final class InterceptorTests: XCTestCase {
     let counts = Notes()
     let counting = network.requestsInFlight.subscribe(onNext: { counts.add("\($0)") })
     let first = network.json(.get, "/a").subscribe()
-    let second = network.with { $0.timeouts.total = .seconds(5) }.json(.get, "/b").subscribe()
+    let second = network.with { $0.timeouts.attempt = .seconds(5) }.json(.get, "/b").subscribe()
     first.dispose()
     second.dispose()
     scheduler.start()
@@ -111,12 +111,12 @@ final class InterceptorTests: XCTestCase {
     let network = network(transport, [])
     let special = network.with {
       $0.headers["X"] = "y"
-      $0.timeouts.total = .seconds(300)
+      $0.timeouts.attempt = .seconds(300)
     }
     _ = record(special.responses(.get, "/a"))
     _ = record(network.responses(.get, "/a"))
     XCTAssertEqual(transport.requests.map { $0.headers["X"] }, ["y", nil])
-    XCTAssertEqual(transport.requests.map(\.timeouts.total), [.seconds(300), .seconds(60)])
+    XCTAssertEqual(transport.requests.map(\.timeouts.attempt), [.seconds(300), .seconds(60)])
   }
 
   func test_requestsInFlight_returnsToZeroUnderLoad() {

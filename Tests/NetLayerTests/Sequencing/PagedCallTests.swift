@@ -43,7 +43,7 @@ final class PagedCallTests: XCTestCase {
     XCTAssertEqual(pages.map(\.items), [[1, 2], [], [3]])
     XCTAssertEqual(sent(stub), ["/items?per=2", "/items?per=2&after=2", "/items?per=2&after=3"])
     XCTAssertTrue(stub.requests.allSatisfy { $0.headers["K"] == "key" && $0.headers["Mine"] == "1" })
-    XCTAssertTrue(stub.requests.allSatisfy { $0.timeouts.total == .seconds(3) })
+    XCTAssertTrue(stub.requests.allSatisfy { $0.timeouts.call == .seconds(3) })
   }
 
   func test_firstPageThatLinksToItself_isRequestedOnce() throws {

@@ -30,7 +30,7 @@ final class SilentStreamTests: XCTestCase {
     .subscribe(onNext: { notes.add($0.data) }, onError: { notes.add("\($0)") })
     let first = try XCTUnwrap(transport.pendingCalls.last)
     XCTAssertEqual(first.request.timeouts.idle, .seconds(45))
-    XCTAssertEqual(first.request.timeouts.total, nil)
+    XCTAssertEqual(first.request.timeouts.attempt, nil)
     first.reply(200, ["Content-Type": "text/event-stream"])
     scheduler.advanceBy(0)
     first.send("id: 7\ndata: a\n\n")
@@ -87,7 +87,7 @@ final class SilentStreamTests: XCTestCase {
     for transport in transports() {
       let network = Network(
         Backend(baseURL: server.url, transport: transport, timeouts: .init(connect: .seconds(0.2))))
-      let lines = network.lines(.get("/lines").timeouts(idle: .seconds(0.3), total: nil), as: Line.self)
+      let lines = network.lines(.get("/lines").timeouts(idle: .seconds(0.3), attempt: nil), as: Line.self)
       let poll = network.request(.get("/poll").longPoll(.seconds(0.3))).asObservable().map { _ in Line(a: 0) }
       for (source, count) in [(lines, 1), (poll, 0)] {
         let (notes, failure) = (Notes(), Box<NetworkError?>(nil))

@@ -73,7 +73,7 @@ final class StreamTests: XCTestCase {
     scheduler.advanceBy(1)
     XCTAssertEqual(notes.all, ["a", "b", "|"])
     subscription.dispose()
-    XCTAssertEqual(pending.request.timeouts.total, nil)
+    XCTAssertEqual(pending.request.timeouts.attempt, nil)
   }
 
   func test_slowSubscriber_pausesTheServer() throws {

@@ -25,7 +25,7 @@
       let finished = DispatchSemaphore(value: 0)
       let begin = ContinuousClock.now
       var pendingCalls: [any Disposable] = []
-      let limits = Request.Timeouts(connect: .seconds(60), idle: .seconds(600), total: .seconds(600))
+      let limits = Request.Timeouts(connect: .seconds(60), idle: .seconds(600), attempt: .seconds(600))
       for id in 0..<count {
         let request = Request(url: server.appending(path: "slow"), timeouts: limits)
         pendingCalls.append(

@@ -127,7 +127,7 @@
         request.options.maxBodySize = 1 << 20
         // Only requests that are expected to time out have short limits.
         if item.fault?.kind == .timeout {
-          request.timeouts = .init(connect: .seconds(5), idle: .seconds(0.2), total: .seconds(0.5))
+          request.timeouts = .init(connect: .seconds(5), idle: .seconds(0.2), attempt: .seconds(0.5))
         }
         let control = Control(item.cancels)
         if item.isStream {

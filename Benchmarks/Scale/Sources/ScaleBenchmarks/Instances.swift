@@ -19,7 +19,7 @@ enum Instances {
     let networks = (0..<instances).map { _ in
       Network(
         Backend(
-          baseURL: url, transport: makeTransport(), timeouts: .init(total: .seconds(2)),
+          baseURL: url, transport: makeTransport(), timeouts: .init(attempt: .seconds(2)),
           interceptors: setting.interceptors()))
     }
     for network in networks {

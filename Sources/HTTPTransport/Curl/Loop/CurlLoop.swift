@@ -228,7 +228,7 @@
       var expired: [(CurlTransfer, NetworkError)] = []
       for transfer in live {
         if now >= transfer.totalDeadline {
-          expired.append((transfer, CurlFailure.timeout(transfer, "total", transfer.request.timeouts.total)))
+          expired.append((transfer, CurlFailure.timeout(transfer, "attempt", transfer.request.timeouts.attempt)))
           continue
         }
         nextCheck = Swift.min(nextCheck, transfer.totalDeadline)

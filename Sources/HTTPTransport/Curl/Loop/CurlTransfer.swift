@@ -40,7 +40,7 @@
     var handle: CurlHandle?
     /// The index in the loop's list of live transfers.
     var index = -1
-    /// The uptime in nanoseconds at which the total limit expires.
+    /// The uptime in nanoseconds at which the limit of the attempt expires.
     private(set) var totalDeadline = Deadline.never
     /// The uptime in nanoseconds at which the transfer was first passed to libcurl.
     var startedAt: UInt64?
@@ -63,7 +63,7 @@
       self.loop = loop
       priority = request.chosenOptions?.value.priority ?? .normal
       super.init(request, progress: progress, receiver: receiver, completion: completion)
-      totalDeadline = Deadline.after(limits.total, from: submittedAt)
+      totalDeadline = Deadline.after(limits.attempt, from: submittedAt)
     }
 
     override func follow(_ next: Request, _ trail: RedirectTrail) {

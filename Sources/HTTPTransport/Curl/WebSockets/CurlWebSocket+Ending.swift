@@ -12,10 +12,10 @@
       switch phase {
       case .connecting:
         return Swift.min(
-          Deadline.after(limits.total, from: submittedAt), Deadline.after(limits.connect, from: lastActivity))
+          Deadline.after(limits.attempt, from: submittedAt), Deadline.after(limits.connect, from: lastActivity))
       case .opening:
         return Swift.min(
-          Deadline.after(limits.total, from: submittedAt), Deadline.after(limits.idle, from: lastActivity))
+          Deadline.after(limits.attempt, from: submittedAt), Deadline.after(limits.idle, from: lastActivity))
       case .open: return stateMachine?.deadline ?? Deadline.never
       case .lingering: return Deadline.after(Self.lingering, from: lastActivity)
       case .over: return Deadline.never
@@ -40,7 +40,7 @@
       case .connecting, .opening:
         fail(
           .timeout,
-          "\(hostAndPort) did not open the socket within \(request.timeouts.total.text) (Timeouts.total)"
+          "\(hostAndPort) did not open the socket within \(request.timeouts.attempt.text) (Timeouts.attempt)"
         )
       case .open:
         // If the process was suspended, the WebSocket may already contain the awaited data.

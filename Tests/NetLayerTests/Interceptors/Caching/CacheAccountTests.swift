@@ -52,12 +52,12 @@ final class CacheAccountTests: XCTestCase {
     }
     for _ in 0..<2 {
       XCTAssertEqual(get(ann), "ann1")
-      XCTAssertEqual(get(ann.with { $0.timeouts.total = .seconds(7) }), "ann1")
+      XCTAssertEqual(get(ann.with { $0.timeouts.attempt = .seconds(7) }), "ann1")
       XCTAssertEqual(get(ann.with { $0.transport = bob }), "bob1")
       XCTAssertEqual(get(Network(ann.backend).with { $0.transport = eve }), "eve1")
     }
     let value = ann.with { $0.transport = Personal(account: nil, base: Self.counting("val")) }
-    XCTAssertEqual([get(value), get(value.with { $0.timeouts.total = .seconds(7) })], ["val1", "val1"])
+    XCTAssertEqual([get(value), get(value.with { $0.timeouts.attempt = .seconds(7) })], ["val1", "val1"])
   }
 
   func test_aReplacedTransport_usesTheDiskOnlyWithAnAccount() throws {
