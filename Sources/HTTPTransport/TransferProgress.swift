@@ -15,7 +15,8 @@ public struct TransferProgress: Sendable, Hashable {
 
   /// Creates a progress value. By default, nothing has been transferred.
   public init(
-    sent: Int64 = 0, sendTotal: Int64? = nil, received: Int64 = 0, receiveTotal: Int64? = nil, bytesPerSecond: Double? = nil
+    sent: Int64 = 0, sendTotal: Int64? = nil, received: Int64 = 0, receiveTotal: Int64? = nil,
+    bytesPerSecond: Double? = nil
   ) {
     self.sent = sent
     self.sendTotal = sendTotal

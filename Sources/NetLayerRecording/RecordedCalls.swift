@@ -88,7 +88,7 @@ struct RecordedCalls {
   /// Applies an event. Events of a dropped call have no effect.
   mutating func apply(_ noted: Noted) {
     let event = noted.event
-    if !ownRedaction.hidesNothing { redaction = ownRedaction.hiding(event.request.options.redaction) }
+    redaction = event.request.redaction(adding: ownRedaction)
     if event.kind == .started {
       lastNumber += 1
       numbers[event.call] = lastNumber

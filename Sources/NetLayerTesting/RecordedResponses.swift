@@ -23,14 +23,16 @@ struct RecordedResponses: Sendable {
     }
   }
 
+  /// The secrets in addition to those of the backend.
   private let redaction: Redaction
   private let responses: [Key: StubTransport.StubbedResponse]
 
   /// Creates the responses of `entries`, which may have been recorded with fewer rules than `redaction` has.
   ///
   /// - Throws: `NetworkError` of kind `file` if the recording can't be replayed.
-  init(_ entries: [HAREntry], of file: URL, redaction: Redaction) throws(NetworkError) {
-    self.redaction = redaction
+  init(_ entries: [HAREntry], of file: URL, redaction own: Redaction) throws(NetworkError) {
+    redaction = own
+    let redaction = own == .backend ? .standard : own
     var lists: [Key: [StubTransport.StubbedResponse]] = [:]
     for entry in entries {
       if let reason = entry.missingBody {
@@ -67,11 +69,15 @@ struct RecordedResponses: Sendable {
   }
 
   private func find(_ request: Request) -> StubTransport.StubbedResponse? {
-    var key = Key(
-      method: request.method.rawValue, url: request.url, body: .init(request, redaction: redaction), redaction)
-    if let response = responses[key] { return response }
-    key.body = nil
-    return responses[key]
+    // A recording of this network hides what its backend does; one of a browser may contain it.
+    for redaction in [request.redaction(adding: redaction), redaction == .backend ? .standard : redaction] {
+      var key = Key(
+        method: request.method.rawValue, url: request.url, body: .init(request, redaction: redaction), redaction)
+      if let response = responses[key] { return response }
+      key.body = nil
+      if let response = responses[key] { return response }
+    }
+    return nil
   }
 }
 
@@ -129,10 +135,10 @@ extension StubTransport {
   ///
   /// - Parameters:
   ///   - file: The file, of at most 256 MB.
-  ///   - redaction: The secrets to ignore in requests and to hide in responses.
+  ///   - redaction: The secrets to ignore in requests and to hide in responses, in addition to those of the backend.
   /// - Throws: `NetworkError` of kind `file` if the file can't be read, is not a HAR file, or has its bodies in other
   ///   files.
-  public convenience init(har file: URL, redaction: Redaction = .standard) throws(NetworkError) {
+  public convenience init(har file: URL, redaction: Redaction = .backend) throws(NetworkError) {
     let recorded = try RecordedResponses(HARReader.entries(of: file), of: file, redaction: redaction)
     self.init { recorded.next(for: $0) }
   }

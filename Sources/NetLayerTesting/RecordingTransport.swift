@@ -52,12 +52,12 @@ public final class RecordingTransport: Transport {
   ///   - base: The transport for requests that are not replayed.
   ///   - file: The recording, a HAR file.
   ///   - mode: The requests to send and record; by default all.
-  ///   - redaction: The secrets to hide in the recording. Requests are matched without them.
+  ///   - redaction: The secrets to hide in the recording, in addition to those of the backend. Requests are matched without them.
   ///   - maxSize: The maximum number of bytes of the recording, at most 256 MB.
   /// - Throws: `NetworkError` of kind `file` if the file can't be written, is not a HAR file, or belongs to another user.
   ///   In the mode `strict`, it is also thrown if the file is missing.
   public init(
-    _ base: any Transport, to file: URL, mode: Mode = .all, redaction: Redaction = .standard, maxSize: Int = 64 << 20
+    _ base: any Transport, to file: URL, mode: Mode = .all, redaction: Redaction = .backend, maxSize: Int = 64 << 20
   ) throws(NetworkError) {
     self.base = base
     self.redaction = redaction
@@ -74,7 +74,8 @@ public final class RecordingTransport: Transport {
     }
     do {
       self.file = try HARFile(
-        file, entries: earlier.map { $0.redacted(redaction) }, limit: min(maxSize, HARReader.maxSize))
+        file, entries: earlier.map { $0.redacted(redaction == .backend ? .standard : redaction) },
+        limit: min(maxSize, HARReader.maxSize))
     } catch {
       throw Self.failure(error, file.path)
     }
@@ -147,7 +148,10 @@ public final class RecordingTransport: Transport {
     guard !all.isEmpty else { return }
     do {
       try file?.append(
-        all.flatMap { HAREntry.entries(of: $0.request, $0.result, started: $0.started, redaction: redaction) })
+        all.flatMap {
+          HAREntry.entries(
+            of: $0.request, $0.result, started: $0.started, redaction: $0.request.redaction(adding: redaction))
+        })
       for recorded in all { recorded.then(nil) }
     } catch {
       for recorded in all {

@@ -10,11 +10,12 @@ extension EventMonitor {
   /// - Parameters:
   ///   - logger: The logger for the messages, which it receives on the thread of the event.
   ///   - level: The level of responses below 400. Other responses and cancellations use `notice`, failures `warning`.
-  ///   - redaction: The rules that replace secrets in URLs.
+  ///   - more: The secrets to hide in URLs, in addition to those of the backend.
   public static func logging(
-    to logger: Logger, level: Logger.Level = .info, redaction: Redaction = .standard
+    to logger: Logger, level: Logger.Level = .info, redaction more: Redaction = .backend
   ) -> EventMonitor {
     EventMonitor { event in
+      let redaction = event.request.redaction(adding: more)
       let (line, own): (String, Logger.Level)
       if let response = event.response {
         (line, own) = ("\(response.status)", response.status < 400 ? level : .notice)

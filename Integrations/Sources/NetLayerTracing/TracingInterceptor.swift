@@ -17,8 +17,8 @@ public struct TracingInterceptor: Interceptor {
   ///
   /// - Parameters:
   ///   - tracer: The tracer that creates the spans; by default the system's.
-  ///   - redaction: The rules that replace secrets in URLs.
-  public init(tracer: (any Tracer)? = nil, redaction: Redaction = .standard) {
+  ///   - redaction: The secrets to hide in URLs, in addition to those of the backend.
+  public init(tracer: (any Tracer)? = nil, redaction: Redaction = .backend) {
     self.tracer = tracer
     self.redaction = redaction
   }

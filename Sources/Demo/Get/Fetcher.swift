@@ -25,7 +25,7 @@ final class Fetcher: Sendable {
     self.console = console
     recorder =
       options.archive == nil
-      ? nil : Recorder(maxCalls: maxCalls, maxSize: 128 << 20, maxBodySize: 8 << 20, redaction: .standard)
+      ? nil : Recorder(maxCalls: maxCalls, maxSize: 128 << 20, maxBodySize: 8 << 20)
     network = try options.request.network(
       concurrency: options.concurrency, envelope: options.envelope ?? Envelope(), retries: options.retries,
       recorder: recorder, console)

@@ -49,6 +49,9 @@ public struct Redaction: Sendable, Hashable {
   /// `X-Amzn-Oidc-Data`.
   public static let standard = Redaction(names: [], goesByWords: true)
 
+  /// A redaction that hides what the backend of a call hides: the default of everything that shows calls.
+  public static let backend = Redaction(names: [])
+
   /// A redaction that hides nothing. Use it only for debugging.
   public static let none = Redaction(names: [], goesByWords: false, placeholder: "", hidesNothing: true)
 

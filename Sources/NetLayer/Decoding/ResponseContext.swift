@@ -54,6 +54,7 @@ package final class ResponseContext: Sendable, ContextKey {
   }
 
   /// The envelope that has accepted the JSON or will check it.
+  var redaction: Redaction { home.redaction }
   package var envelope: EnvelopeRules { chosenEnvelope ?? home.envelope }
   var decoder: any ModelDecoder { chosenDecoder ?? home.decoder }
   /// The observers of the network's calls; `nil` for none.

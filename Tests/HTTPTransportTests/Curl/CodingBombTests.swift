@@ -93,7 +93,8 @@
       let end = Box<Result<NetLayer.Response, NetworkError>?>(nil)
       let size = Counter()
       let control = transport.stream(
-        Request(url: endless.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), attempt: .seconds(40))),
+        Request(
+          url: endless.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), attempt: .seconds(40))),
         progress: nil,
         receiver: StreamReceiver(
           head: { _ in },

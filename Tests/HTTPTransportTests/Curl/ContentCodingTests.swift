@@ -185,7 +185,8 @@
       let enough = expectation(description: "500 pieces")
       let resumer = DispatchQueue(label: "resumer")
       let stream = transport.stream(
-        Request(url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), attempt: .seconds(60))),
+        Request(
+          url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(20), attempt: .seconds(60))),
         progress: nil,
         receiver: StreamReceiver(
           head: { _ in },

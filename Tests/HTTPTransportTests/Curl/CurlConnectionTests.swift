@@ -98,7 +98,8 @@
       var heads: [Int] = []
       for size in sizes {
         let url = try XCTUnwrap(URL(string: "\(server.url)?\(String(repeating: "x", count: size))"))
-        let request = Request(url: url, timeouts: .init(connect: .seconds(20), idle: .seconds(5), attempt: .seconds(30)))
+        let request = Request(
+          url: url, timeouts: .init(connect: .seconds(20), idle: .seconds(5), attempt: .seconds(30)))
         heads.append(try XCTUnwrap(Int(try outcome(request, on: transport).get().text())))
       }
       XCTAssertEqual(heads[1] - heads[0], sizes[1] - sizes[0])

@@ -352,7 +352,8 @@
         let streams = (0..<10).map { _ in PendingStream(self) }
         // Like event streams, without an idle limit.
         for stream in streams {
-          stream.start(try request(name, timeouts: .init(connect: .seconds(20), idle: nil, attempt: nil)), on: transport)
+          stream.start(
+            try request(name, timeouts: .init(connect: .seconds(20), idle: nil, attempt: nil)), on: transport)
         }
         for stream in streams { XCTAssertEqual(TransportSuite.kind(try stream.outcome()), .connection, name) }
       }

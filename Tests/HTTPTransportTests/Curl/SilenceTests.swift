@@ -62,7 +62,8 @@
       let ended = expectation(description: "ended")
       let seen = Locked((count: 0, outcome: TransportSuite.Outcome?.none))
       let stream = transport.stream(
-        Request(url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(0.2), attempt: .seconds(60))),
+        Request(
+          url: server.url("/"), timeouts: .init(connect: .seconds(20), idle: .seconds(0.2), attempt: .seconds(60))),
         progress: nil,
         receiver: StreamReceiver(
           head: { _ in },

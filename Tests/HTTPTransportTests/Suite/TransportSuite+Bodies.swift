@@ -184,7 +184,8 @@ extension TransportSuite {
       // Produces chunks as fast as they are read, endlessly.
       let stream = Request.BodyStream(open: maker.open { _ in })
       let pending = PendingCall(self)
-      let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(30), attempt: isCancelled ? nil : .seconds(0.3))
+      let limits = Request.Timeouts(
+        connect: .seconds(30), idle: .seconds(30), attempt: isCancelled ? nil : .seconds(0.3))
       let sent = pending.send(request(.put, "/never", body: .stream(stream), timeouts: limits), on: transport)
       if isCancelled {
         wait(until: "chunks are made") { maker.calls >= 3 }

@@ -97,7 +97,8 @@ final class AccountRowTests: AccountTestCase {
     let uploads = try UploadServer(.tus)
     try write(3000)
     let upload = OwnLogin(.unknown, for: uploads.url, stored: .user("ann"))
-    _ = try await Network(Backend(baseURL: uploads.url, interceptors: [upload])).upload(film, to: Call<Response>.post("/files"), by: .tus)
+    _ = try await Network(Backend(baseURL: uploads.url, interceptors: [upload])).upload(
+      film, to: Call<Response>.post("/files"), by: .tus)
     XCTAssertEqual(Set(uploads.requests.map { $0.header("X-User") }), ["ann 1"], "the upload has waited for the store")
     try await login.loadAccount()
     XCTAssertEqual(shown.all.last, "-", "the first look is no change")

@@ -328,7 +328,8 @@ final class AccountWorld {
       device.running.append(device.network.cancelUpload(of: file, to: call, by: .tus).subscribe(onError: { _ in }))
     } else {
       device.running.append(
-        device.network.transfer(file, to: call, by: .tus, retry: RetryPolicy(attempts: 4, initialDelay: .milliseconds(20))
+        device.network.transfer(
+          file, to: call, by: .tus, retry: RetryPolicy(attempts: 4, initialDelay: .milliseconds(20))
         ).subscribe(onError: { _ in }))
     }
   }

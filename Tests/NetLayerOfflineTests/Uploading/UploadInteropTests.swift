@@ -40,7 +40,8 @@ final class UploadInteropTests: UploadTestCase {
     for count in [0, 1, 3_000_000] {
       let bytes = try write(count, seed: UInt64(count) + 7)
       let shown = Box<Int64>(-1)
-      try await network.upload(film, to: .post(setting.server.absoluteString), by: setting.method, retry: policy
+      try await network.upload(
+        film, to: .post(setting.server.absoluteString), by: setting.method, retry: policy
       ) { shown.value = $0.sent }
       XCTAssertTrue(holds { self.copies(of: bytes, in: setting.stored) >= 1 }, "\(count) bytes")
       XCTAssertEqual(notes, [])

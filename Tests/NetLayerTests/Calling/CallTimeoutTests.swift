@@ -65,7 +65,8 @@ final class CallTimeoutTests: XCTestCase {
       for: [try XCTUnwrap(URL(string: "http://h"))],
       store: MemoryTokenStore(Token(access: "", expiry: virtual.scheduler.now.addingTimeInterval(-1))),
       refresh: { _ in .never() })
-    virtual.note("token ", virtual.network(authentication).with { $0.timeouts.call = .seconds(2) }.responses(.get, "/x"))
+    virtual.note(
+      "token ", virtual.network(authentication).with { $0.timeouts.call = .seconds(2) }.responses(.get, "/x"))
     virtual.scheduler.advanceTo(3000)
     XCTAssertEqual(virtual.notes.all, ["limit timeout @1000", "token timeout @2000"])
   }

@@ -47,7 +47,8 @@
       else { return 0 }
       transfer.report(
         TransferProgress(
-          sent: sent, sendTotal: sendTotal > 0 ? sendTotal : nil, received: received, receiveTotal: receiveTotal > 0 ? receiveTotal : nil),
+          sent: sent, sendTotal: sendTotal > 0 ? sendTotal : nil, received: received,
+          receiveTotal: receiveTotal > 0 ? receiveTotal : nil),
         at: transfer.loop.now)
       return 0
     }

@@ -14,9 +14,11 @@ extension EventMonitor.Event {
   ///
   /// Ports, counts and statuses are numbers; all other values are text.
   ///
-  /// - Parameter redaction: The redaction of secrets in the URL.
-  public func attributes(redaction: Redaction = .standard) -> [String: JSON] {
-    var attributes: [String: JSON] = ["url.full": JSON(stringLiteral: redaction.redacted(request.url))]
+  /// - Parameter redaction: The secrets to hide in the URL, in addition to those of the backend.
+  public func attributes(redaction: Redaction = .backend) -> [String: JSON] {
+    var attributes: [String: JSON] = [
+      "url.full": JSON(stringLiteral: request.redaction(adding: redaction).redacted(request.url))
+    ]
     let method = request.method.rawValue
     let isListed = Self.listedMethods.contains(method)
     attributes["http.request.method"] = JSON(stringLiteral: isListed ? method : "_OTHER")

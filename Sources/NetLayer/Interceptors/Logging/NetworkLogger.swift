@@ -29,7 +29,7 @@ public struct NetworkLogger: Interceptor {
 
   /// The level of detail.
   public var level: Level
-  /// The redaction of secrets.
+  /// The secrets to hide, in addition to those of the backend.
   public var redaction: Redaction
   /// Whether requests are logged as `curl` commands.
   public var showsCurl: Bool
@@ -41,12 +41,12 @@ public struct NetworkLogger: Interceptor {
   ///
   /// - Parameters:
   ///   - level: The level of detail.
-  ///   - redaction: The redaction of secrets.
+  ///   - redaction: The secrets to hide, in addition to those of the backend; `.none` hides nothing.
   ///   - showsCurl: `true` to log requests as `curl` commands.
   ///   - maxBodySize: The maximum size in bytes of a logged body, 4 KB by default.
   ///   - output: A closure that receives each entry, on any thread. By default it writes to standard error.
   public init(
-    level: Level = .basic, redaction: Redaction = .standard, showsCurl: Bool = false, maxBodySize: Int = 4096,
+    level: Level = .basic, redaction: Redaction = .backend, showsCurl: Bool = false, maxBodySize: Int = 4096,
     output: @escaping @Sendable (String) -> Void = { StandardError.print($0) }
   ) {
     self.level = level
@@ -59,30 +59,32 @@ public struct NetworkLogger: Interceptor {
   /// Logs `request` and its result.
   public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     guard level > .off else { return next(request) }
-    let (logger, clock) = (self, next.clock)
+    var logger = self
+    logger.redaction = request.redaction(adding: redaction)
+    let (own, clock) = (logger, next.clock)
     return Observable.deferred {
       let start = clock.uptime
       @Sendable func milliseconds() -> Int64 {
         Int64(exactly: ((clock.uptime - start) / .milliseconds(1)).rounded()) ?? .max
       }
       let hasEnded = Locked(false)
-      logger.output(logger.entry(request))
+      own.output(own.entry(request))
       return next(request).do(
         onNext: { response in
           // Before emitting, because a retry ends this attempt with its response.
           hasEnded.withLock { $0 = true }
-          logger.output(logger.entry(response, milliseconds()))
+          own.output(own.entry(response, milliseconds()))
         },
         onError: { error in
           hasEnded.withLock { $0 = true }
-          logger.output(logger.entry(NetworkError.wrapping(error), request, milliseconds()))
+          own.output(own.entry(NetworkError.wrapping(error), request, milliseconds()))
         },
         onCompleted: { hasEnded.withLock { $0 = true } },
         onDispose: {
           guard !hasEnded.withLock({ $0 }) else { return }
           let time = milliseconds()
-          logger.output(
-            logger.text(["<-- CANCELLED \(request.method) \(logger.redaction.redacted(request.url)) (\(time) ms)"]))
+          own.output(
+            own.text(["<-- CANCELLED \(request.method) \(own.redaction.redacted(request.url)) (\(time) ms)"]))
         })
     }
   }

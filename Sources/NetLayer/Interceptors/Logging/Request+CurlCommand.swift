@@ -3,12 +3,13 @@ import PortableFoundation
 extension Request {
   /// Returns the request as a `curl` command for a POSIX shell.
   ///
-  /// - Parameter redaction: The redaction of secrets. With `.none`, the command sends the same request.
+  /// - Parameter own: The secrets to hide, in addition to those of the backend. With `.none`, the command sends the same request.
   /// - Returns: One line without control characters. Files are referenced by path. Non-text bodies in memory are replaced
   ///   by their size, because secrets in them can't be hidden; with `.none`, they are base64. Multipart bodies that are
   ///   text are always base64, and so is text with line breaks or other control characters. A HEAD request with a body
   ///   is sent unchanged, but curl then waits for a response body until the server closes the connection.
-  public func curlCommand(redaction: Redaction = .standard) -> String {
+  public func curlCommand(redaction own: Redaction = .backend) -> String {
+    let redaction = self.redaction(adding: own)
     var words = ["curl", "--globoff", "--compressed"]
     var input = ""
     var data: [String] = []

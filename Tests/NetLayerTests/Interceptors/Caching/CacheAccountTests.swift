@@ -19,7 +19,9 @@ final class CacheAccountTests: XCTestCase {
     ] {
       let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
       let network = fixture.network.with { $0.redaction = Redaction.standard.hiding("X-Shop-User") }
-      func get(_ value: String) -> [String] { fixture.run(network.responses(.get, "/a", headers: [name: value])).bodies }
+      func get(_ value: String) -> [String] {
+        fixture.run(network.responses(.get, "/a", headers: [name: value])).bodies
+      }
       XCTAssertEqual([get("ada"), get("bob"), get("ada")], [["1"], ["2"], ["1"]], name)
     }
   }

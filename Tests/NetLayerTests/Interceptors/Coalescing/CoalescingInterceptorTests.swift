@@ -32,7 +32,8 @@ final class CoalescingInterceptorTests: XCTestCase {
     // The same object is the same user, in another network, too.
     virtual.note("b ", ann.with { $0.transport = bob }.responses(.get, "/x"))
     virtual.note(
-      "a ", ann.with { $0.timeouts.attempt = .seconds(9) }.with { $0.timeouts = Backend().timeouts }.responses(.get, "/x"))
+      "a ",
+      ann.with { $0.timeouts.attempt = .seconds(9) }.with { $0.timeouts = Backend().timeouts }.responses(.get, "/x"))
     virtual.scheduler.start()
     XCTAssertEqual(
       virtual.notes.all.sorted(), ["a 200 ann @1000", "a 200 ann @1000", "b 200 bob @1000", "b 200 bob @1000"])

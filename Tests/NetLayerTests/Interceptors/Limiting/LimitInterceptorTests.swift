@@ -97,7 +97,8 @@ final class LimitInterceptorTests: XCTestCase {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
     let limit = LimitInterceptor(maxConcurrent: 1, maxPerHost: 1)
     func send(_ priority: Request.Priority, _ host: String, _ path: String) {
-      virtual.note("", virtual.network(Prioritised(priority: priority), limit).responses(.get, "http://\(host)/\(path)"))
+      virtual.note(
+        "", virtual.network(Prioritised(priority: priority), limit).responses(.get, "http://\(host)/\(path)"))
     }
     send(.normal, "a", "0")
     for host in ["a", "b", "c"] { send(.low, host, "low-\(host)") }
