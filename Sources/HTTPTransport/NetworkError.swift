@@ -1,7 +1,7 @@
 import PortableFoundation
 
 /// The error of a call, with all known details of the failure.
-public struct NetworkError: Error, Sendable {
+public struct NetworkError: Error, Sendable, Equatable {
   /// The category of the failure.
   public var kind: Kind
   /// The code: the envelope's for `business`, the HTTP status for `status`, and otherwise -1213 (parse), -1214
@@ -62,6 +62,12 @@ public struct NetworkError: Error, Sendable {
     var error = self
     error.request = error.request ?? request
     return error
+  }
+
+  /// Returns whether kind, code, message, reason and the status of the response are equal.
+  public static func == (a: NetworkError, b: NetworkError) -> Bool {
+    a.kind == b.kind && a.code == b.code && a.message == b.message && a.reason == b.reason
+      && a.response?.status == b.response?.status
   }
 }
 

@@ -5,7 +5,7 @@
 ///   static let posts: CacheTag = "posts"
 /// }
 /// ```
-/// See ``Endpoint/tags``, ``Endpoint/invalidates`` and ``Network/invalidate(_:)-(CacheTag...)``.
+/// See ``Endpoint/tags``, ``Endpoint/invalidates`` and ``Network/invalidate(_:)-(Set<CacheTag>)``.
 public struct CacheTag: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
   /// The name.
   public let rawValue: String

@@ -26,3 +26,5 @@ public struct Snapshot<Value: Sendable>: Sendable {
     self.isEdited = isEdited
   }
 }
+
+extension Snapshot: Equatable where Value: Equatable {}

@@ -128,7 +128,7 @@ final class QueryEditTests: XCTestCase {
     app.set([1, 2])
     app.advance(100)
     XCTAssertEqual(screen.last, "[1]")
-    app.network.invalidate("posts")
+    app.network.invalidate(["posts"])
     app.advance(100)
     XCTAssertEqual(screen.last, "[1, 2]")
   }
@@ -167,7 +167,7 @@ final class QueryEditTests: XCTestCase {
 
   func test_query_row_22_requestInFlight_isCancelledByAWrite() {
     let (app, screen) = showing()
-    app.network.invalidate("posts")
+    app.network.invalidate(["posts"])
     app.advance(5)
     app.run(app.add(2))
     XCTAssertEqual(app.stub.cancelled.count, 1)
@@ -179,7 +179,7 @@ final class QueryEditTests: XCTestCase {
 
   func test_query_row_22_requestThatAWriteCancelled_isSentAfterARejection() {
     let (app, screen) = showing()
-    app.network.invalidate("posts")
+    app.network.invalidate(["posts"])
     app.advance(5)
     app.run(app.add(2, .json("{}", status: 422, after: .milliseconds(10)), applies: false))
     app.set([1, 5])
@@ -193,7 +193,7 @@ final class QueryEditTests: XCTestCase {
     let screen = app.watch(Posts(), every: .milliseconds(20))
     app.advance(10)
     app.run(app.add(2, .json("{}", after: .milliseconds(15))))
-    app.network.invalidate("posts")
+    app.network.invalidate(["posts"])
     app.network.refetchStale()
     app.advance(14)
     XCTAssertEqual(app.reads, 1)
@@ -241,7 +241,7 @@ final class QueryEditTests: XCTestCase {
 
   func test_query_row_27_lastWatcher_cancelsTheRequest_butNotTheWrite() {
     let (app, screen) = showing()
-    app.network.invalidate("posts")
+    app.network.invalidate(["posts"])
     app.advance(5)
     screen.leave()
     XCTAssertEqual(app.stub.cancelled.count, 1)
@@ -329,11 +329,11 @@ final class QueryEditTests: XCTestCase {
 
   func test_query_row_44_modifiers_addTags() {
     let app = WatchFixture()
-    let call = Call(.get, "/feed").as([Int].self).tags("a", "b")
+    let call = Call(.get, "/feed").as([Int].self).tags(["a", "b"])
     let screen = app.watch(call)
     app.advance(10)
     for (count, tags) in [(2, Set<CacheTag>(["b"])), (2, ["posts"]), (3, ["a", "x"])] {
-      var write = Call(.post, "/x/add", task: .parameters(["number": 1])).invalidates("unused")
+      var write = Call(.post, "/x/add", task: .parameters(["number": 1])).invalidates(["unused"])
       write.invalidates = tags
       app.run(app.network.request(write))
       app.advance(100)

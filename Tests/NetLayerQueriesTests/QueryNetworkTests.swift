@@ -166,7 +166,7 @@ final class QueryNetworkTests: XCTestCase {
       compare(screens)
       // A forced load also shows what nobody has reported.
       store.update { ($0.isFaulty, $0.secrets) = (false, []) }
-      network.invalidate()
+      network.invalidateAll()
       try await rest(screens, "after the last invalidation")
       for screen in screens where screen.last.value?.error != nil { problems.add("\(screen.path) has an error") }
       compare(screens)
@@ -234,7 +234,7 @@ final class QueryNetworkTests: XCTestCase {
         store.lists["Bearer t\(user.value) \(path)", default: []].append(token)
         if !isReported { store.secrets.insert(path) }
       }
-      if isReported { network.invalidate(CacheTag(rawValue: path)) }
+      if isReported { network.invalidate([CacheTag(rawValue: path)]) }
     }
 
     private func changeUser() async throws {

@@ -48,7 +48,7 @@ final class QueryPagesTests: XCTestCase {
         })
     }
 
-    static let first = Call(.get, "/pages").tags("pages")
+    static let first = Call(.get, "/pages").tags(["pages"])
     static let paging = Paging.cursor(at: "next")
 
     func loadMore() { more.onNext(()) }
@@ -75,7 +75,7 @@ final class QueryPagesTests: XCTestCase {
       ])
     XCTAssertEqual(book.places.all, ["0", "2", "4"])
     book.numbers.value = [0, 1, 2, 3, 4, 5]
-    book.network.invalidate("pages")
+    book.network.invalidate(["pages"])
     book.advance(100)
     XCTAssertEqual(
       book.screen.all.suffix(2), ["[[1, 2], [3, 4], [5]] fetching stale", "[[0, 1], [2, 3], [4, 5]]"])
@@ -85,7 +85,7 @@ final class QueryPagesTests: XCTestCase {
   func test_query_row_40_refetch_isShorterIfTheListEndsEarlier() {
     let book = book(pages: 3)
     book.numbers.value = [1, 2, 3]
-    book.network.invalidate("pages")
+    book.network.invalidate(["pages"])
     book.advance(100)
     XCTAssertEqual(book.screen.last, "[[1, 2], [3]]")
     XCTAssertEqual(book.places.all.count, 5)
@@ -95,7 +95,7 @@ final class QueryPagesTests: XCTestCase {
 
   func test_query_row_41_moreDuringARefetch_followsIt_andAtTheEndIsIgnored() {
     let book = book(pages: 1)
-    book.network.invalidate("pages")
+    book.network.invalidate(["pages"])
     book.loadMore()
     book.advance(100)
     XCTAssertEqual(book.screen.all.suffix(2), ["[[1, 2]] fetching", "[[1, 2], [3, 4]]"])
@@ -137,7 +137,7 @@ final class QueryPagesTests: XCTestCase {
   func test_query_row_43_failedPage_keepsAllFormerPages() {
     let book = book(pages: 2)
     book.failing.value = [4]
-    book.network.invalidate("pages")
+    book.network.invalidate(["pages"])
     book.advance(100)
     XCTAssertEqual(book.screen.last, "[[1, 2], [3, 4]] stale connection")
     XCTAssertEqual(book.places.all, ["0", "2", "0", "2"])

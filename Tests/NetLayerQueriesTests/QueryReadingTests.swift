@@ -94,7 +94,7 @@ final class QueryReadingTests: XCTestCase {
     XCTAssertEqual(numbers.last, "[1]")
     XCTAssertEqual(texts.last, "nil parse")
     app.script("GET /feed", .json(#"["a"]"#))
-    app.network.invalidate("posts")
+    app.network.invalidate(["posts"])
     app.advance(10)
     XCTAssertEqual(numbers.last, "[1] parse", "next to its last value")
     XCTAssertEqual(texts.last, #"["a"]"#)
@@ -106,7 +106,7 @@ final class QueryReadingTests: XCTestCase {
     let screen = app.watch()
     app.advance(10)
     app.script("GET /feed", .json("{}"))
-    app.network.invalidate("posts")
+    app.network.invalidate(["posts"])
     app.advance(10)
     XCTAssertEqual(screen.last, "[1] stale parse")
     XCTAssertEqual(app.errors.all, ["parse"])
@@ -117,7 +117,7 @@ final class QueryReadingTests: XCTestCase {
     let screens = [app.watch(), app.watch()]
     app.advance(10)
     app.script("GET /feed", .failure(.connection))
-    app.network.invalidate("posts")
+    app.network.invalidate(["posts"])
     app.advance(1000)
     XCTAssertEqual(screens.map(\.last), ["[1] stale connection", "[1] stale connection"])
     XCTAssertEqual(app.reads, 2)
@@ -129,7 +129,7 @@ final class QueryReadingTests: XCTestCase {
     let screens = [app.watch(), app.watch(), app.watch(Call(.get, "/feed").as(JSON.self))]
     app.advance(10)
     app.script("GET /feed", .json("{}", status: 500))
-    app.network.invalidate("posts")
+    app.network.invalidate(["posts"])
     app.advance(1000)
     XCTAssertEqual(Set(screens.map(\.last)), ["[1] stale status"])
     XCTAssertEqual(app.errors.all, ["status"])
@@ -167,9 +167,9 @@ final class QueryReadingTests: XCTestCase {
     let screen = app.watch()
     app.advance(10)
     app.set([1, 2])
-    app.network.invalidate("other")
+    app.network.invalidate(["other"])
     XCTAssertEqual(screen.last, "[1]")
-    app.network.invalidate("posts")
+    app.network.invalidate(["posts"])
     app.advance(100)
     XCTAssertEqual(screen.all, ["nil fetching", "[1]", "[1] fetching stale", "[1, 2]"])
     XCTAssertEqual(app.reads, 2)
@@ -194,7 +194,7 @@ final class QueryReadingTests: XCTestCase {
       notes.add("begin \(snapshotText(snapshot))")
       if snapshot.value == [1], !snapshot.isFetching {
         app.set([1, 2])
-        app.network.invalidate("posts")
+        app.network.invalidate(["posts"])
       }
       notes.add("end")
     })
@@ -213,7 +213,7 @@ final class QueryReadingTests: XCTestCase {
     app.run(app.network.request(PostTexts()))
     app.advance(20)
     let before = app.reads
-    app.network.invalidate("posts")
+    app.network.invalidate(["posts"])
     app.advance(100)
     XCTAssertEqual(app.reads, before)
     app.run(app.network.request(Posts(path: "/other")))
@@ -238,7 +238,7 @@ final class QueryReadingTests: XCTestCase {
     app.advance(10)
     for number in 2...12 {
       app.server.update { $0.lists["/feed"]?.append(number) }
-      app.network.invalidate("posts")
+      app.network.invalidate(["posts"])
       app.advance(3)
     }
     app.advance(100)

@@ -73,7 +73,7 @@ final class QuerySharingTests: XCTestCase {
       app.advance(100)
       XCTAssertEqual(app.stub.requests.last?.headers["Authorization"], "Bearer b")
       XCTAssertEqual(screen.all, ["nil fetching", "[1]"])
-      app.network.invalidate("posts")
+      app.network.invalidate(["posts"])
       app.advance(100)
       XCTAssertEqual(screen.all, ["nil fetching", "[1]", "[1] fetching stale", "[1]"])
     }
@@ -165,7 +165,7 @@ final class QuerySharingTests: XCTestCase {
     let screen = app.watch(Posts(), on: app.network.with { $0.timeouts.attempt = .seconds(1) })
     app.advance(10)
     app.set([1, 2])
-    app.network.invalidate("posts")
+    app.network.invalidate(["posts"])
     app.advance(10)
     XCTAssertEqual(screen.last, "[1, 2]")
     screen.leave()
@@ -243,7 +243,7 @@ final class QuerySharingTests: XCTestCase {
     XCTAssertTrue(screens.allSatisfy { $0.last == "[1]" })
     XCTAssertEqual([app.reads, decoded.value], [1, 1])
     app.set([1, 2])
-    network.invalidate("posts")
+    network.invalidate(["posts"])
     app.advance(10)
     let shown = Set(screens.map { $0.all.suffix(3) })
     XCTAssertEqual(shown, [["[1]", "[1] fetching stale", "[1, 2]"]])
@@ -261,11 +261,11 @@ final class QuerySharingTests: XCTestCase {
     let (live, memory) = (Hooks.liveSubscriptionCount, residentBytes() ?? 0)
     var screens = (0..<10_000).map { number in
       let call = Call(.get, "/list/\(number)").as([Int].self)
-      return app.watch(number % 1000 == 0 ? call.tags("tagged") : call)
+      return app.watch(number % 1000 == 0 ? call.tags(["tagged"]) : call)
     }
     app.advance(10)
     XCTAssertEqual(app.reads, 10_000)
-    app.network.invalidate("tagged")
+    app.network.invalidate(["tagged"])
     app.advance(10)
     XCTAssertEqual(app.reads, 10_010)
     XCTAssertTrue(screens.allSatisfy { $0.last == "[]" })
@@ -287,7 +287,7 @@ final class QuerySharingTests: XCTestCase {
       app.advance(10)
       for number in 2...5 {
         app.server.update { $0.lists["/feed"]?.append(number) }
-        app.network.invalidate("posts")
+        app.network.invalidate(["posts"])
         app.advance(20)
       }
       var seen: [String] = []
@@ -340,7 +340,7 @@ final class QuerySharingTests: XCTestCase {
     let screen = app.watch()
     app.advance(1)
     XCTAssertEqual(app.reads, 1, "a first load shares the request")
-    app.network.invalidate("posts")
+    app.network.invalidate(["posts"])
     app.advance(9)
     app.run(app.network.request(Posts()))
     app.advance(5)
@@ -355,10 +355,10 @@ final class QuerySharingTests: XCTestCase {
     let app = WatchFixture(interceptors: [CoalescingInterceptor(window: .seconds(2))])
     let screen = app.watch()
     app.advance(50)
-    app.network.invalidate("posts")
+    app.network.invalidate(["posts"])
     app.advance(50)
     app.set([2])
-    app.network.invalidate("posts")
+    app.network.invalidate(["posts"])
     app.advance(50)
     XCTAssertEqual(screen.last, "[2]")
     XCTAssertEqual(app.reads, 3)

@@ -36,7 +36,7 @@ struct LiveQueriesStop: Sendable {
     }
 
     let changes = network.events(.get("/changes")).take(1)
-      .subscribe(onNext: { [network] in network.invalidate(CacheTag(rawValue: $0.event)) }, onError: { _ in })
+      .subscribe(onNext: { [network] in network.invalidate([CacheTag(rawValue: $0.event)]) }, onError: { _ in })
     defer { changes.dispose() }
     let pushed = try await Self.next(&screens) { $0.total == before + 11 }
     lines.append("a push of the server updates both: \(pushed.text)")

@@ -41,10 +41,10 @@ extension Endpoint {
   public func caching(_ policy: CachePolicy) -> Call<Output> { changed { $0.caching.policy = policy } }
 
   /// Returns the call with additional tags of the data that it returns.
-  public func tags(_ tags: CacheTag...) -> Call<Output> { changed { $0.caching.tags.formUnion(tags) } }
+  public func tags(_ tags: Set<CacheTag>) -> Call<Output> { changed { $0.caching.tags.formUnion(tags) } }
 
   /// Returns the call with additional tags of the data that it changes.
-  public func invalidates(_ tags: CacheTag...) -> Call<Output> { changed { $0.caching.invalidates.formUnion(tags) } }
+  public func invalidates(_ tags: Set<CacheTag>) -> Call<Output> { changed { $0.caching.invalidates.formUnion(tags) } }
 
   /// Returns the call with a priority in the queue for a connection.
   public func priority(_ priority: Request.Priority) -> Call<Output> { changed { $0.priority = priority } }

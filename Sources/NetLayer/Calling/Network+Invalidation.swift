@@ -4,10 +4,13 @@ extension Network {
   /// Marks everything with one of `tags` as stale and removes it from the cache. What live queries watch is requested again.
   ///
   /// ```swift
-  /// app.events(.get("/changes")).subscribe(onNext: { app.invalidate(CacheTag(rawValue: $0.event)) })
+  /// app.events(.get("/changes")).subscribe(onNext: { app.invalidate([CacheTag(rawValue: $0.event)]) })
   /// ```
-  /// A request in flight may be too old, so another one follows it. Without tags, everything is invalidated.
-  public func invalidate(_ tags: CacheTag...) { invalidate(tags.isEmpty ? .everything : .tags(Set(tags))) }
+  /// A request in flight may be too old, so another one follows it. Without tags, nothing is invalidated.
+  public func invalidate(_ tags: Set<CacheTag>) { if !tags.isEmpty { invalidate(.tags(tags)) } }
+
+  /// Marks everything as stale and removes it from the cache. What live queries watch is requested again.
+  public func invalidateAll() { invalidate(.everything) }
 
   /// Marks the data of `endpoint` as stale and removes it from the cache. If a live query watches it, it is requested again.
   ///

@@ -71,13 +71,13 @@ final class FeedScreen {
 
 func triggers(app: Network, foreground: Observable<Void>, scrolledToEnd: Observable<Void>, bag: DisposeBag) {
   app.events(.get("/changes"))
-    .subscribe(onNext: { app.invalidate(CacheTag(rawValue: $0.event)) }, onError: { print($0) })
+    .subscribe(onNext: { app.invalidate([CacheTag(rawValue: $0.event)]) }, onError: { print($0) })
     .disposed(by: bag)
   foreground.subscribe(onNext: { app.refetchStale() }).disposed(by: bag)
   app.watch(Feed(), every: .seconds(30)).map(\.value?.count).distinctUntilChanged()
     .subscribe(onNext: { print($0 ?? 0) })
     .disposed(by: bag)
-  app.watchPages(.get("/stories").tags("stories"), of: Story.self, loadingMoreOn: scrolledToEnd)
+  app.watchPages(.get("/stories").tags(["stories"]), of: Story.self, loadingMoreOn: scrolledToEnd)
     .subscribe(onNext: { pages in print(pages.value?.flatMap(\.items).count ?? 0) })
     .disposed(by: bag)
 }

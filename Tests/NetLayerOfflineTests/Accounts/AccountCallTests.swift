@@ -193,7 +193,7 @@ final class AccountCallTests: AccountTestCase {
         return shown.all.last == "ann 1"
       })
     let count = server.seen.count
-    network.invalidate()
+    network.invalidateAll()
     // The response has arrived, and its snapshot waits for the delivery.
     let inFlight = Box(1)
     let counting = network.requestsInFlight.subscribe(onNext: { inFlight.value = $0 })

@@ -250,7 +250,7 @@ final class AccountWorld {
     case ...70: try open(device)
     case ...76: upload(device)
     case ...78: device.running.removeFirstIfAny()?.dispose()
-    case ...80: device.network.invalidate()
+    case ...80: device.network.invalidateAll()
     case ...82: device.network.refetchStale()
     default: clock.advanceBy(random(1...120))
     }

@@ -170,10 +170,10 @@ final class UploadRequestTests: UploadTestCase {
     let network = stubbed { request, _ in
       Response(request: request, status: request.method == .get ? 200 : 201, headers: ["Location": "/uploads/1"])
     }
-    let watching = network.watch(Call(.get, "/films").tags("films")).subscribe()
+    let watching = network.watch(Call(.get, "/films").tags(["films"])).subscribe()
     scheduler.advanceBy(0)
     XCTAssertEqual(methodsSent, ["GET"])
-    let upload = network.transfer(film, to: Call(.post, "/files").invalidates("films"), by: .tus).subscribe()
+    let upload = network.transfer(film, to: Call(.post, "/files").invalidates(["films"]), by: .tus).subscribe()
     scheduler.advanceBy(0)
     XCTAssertEqual(methodsSent, ["GET", "POST", "GET"])
     watching.dispose()

@@ -5,8 +5,8 @@ import Streams
 import StreamsTesting
 import XCTest
 
-/// `network.prepare(_:)`, which opens a connection ahead.
-final class PrepareTests: XCTestCase {
+/// `network.preconnect(to:)`, which opens a connection ahead.
+final class PreconnectTests: XCTestCase {
   func test_nextCall_reusesTheConnection() async throws {
     let server = try TestServer { request in request.path == "/" ? .status(404) : .json("1") }
     let jar = CookieJar()
@@ -16,7 +16,7 @@ final class PrepareTests: XCTestCase {
         baseURL: server.url("/v1?key=secret"), headers: ["Authorization": "secret"],
         commonParameters: { ["token": "secret"] },
         transport: DefaultTransport.make(), options: .init(cookies: jar), interceptors: [Stamp()]))
-    try await network.prepare().value
+    try await network.preconnect().value
     let user: JSON = try await network.fetch(.get("/user"))
     XCTAssertEqual(user.int, 1)
     XCTAssertEqual(server.connectionCount, 1)
@@ -30,14 +30,14 @@ final class PrepareTests: XCTestCase {
 
   func test_redirect_isNotFollowed() async throws {
     let server = try TestServer { _ in .redirect(to: "/login") }
-    try await Network(Backend(transport: DefaultTransport.make())).prepare(server.url("/a/b")).value
+    try await Network(Backend(transport: DefaultTransport.make())).preconnect(to: server.url("/a/b")).value
     XCTAssertEqual(server.requests.map(\.target), ["/"])
   }
 
   func test_failures_areErrors() async throws {
     let network = Network(Backend(transport: DefaultTransport.make()))
     do {
-      try await network.prepare().value
+      try await network.preconnect().value
       XCTFail("connected to nothing")
     } catch let error as NetworkError {
       XCTAssertEqual(error.kind, .invalidRequest)
@@ -46,7 +46,7 @@ final class PrepareTests: XCTestCase {
     let server = try TestServer { _ in .status(200) }
     server.stop()
     do {
-      try await network.prepare(server.url).value
+      try await network.preconnect(to: server.url).value
       XCTFail("connected to a closed port")
     } catch let error as NetworkError {
       XCTAssertEqual(error.kind, .connection)

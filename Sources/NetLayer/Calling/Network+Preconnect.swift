@@ -5,7 +5,7 @@ extension Network {
   /// Opens a connection to the origin of `url` ahead, so that the next call saves the round trips of DNS, TCP and TLS.
   ///
   /// ```swift
-  /// try? await network.prepare().value
+  /// try? await network.preconnect().value
   /// ```
   /// It sends `HEAD /` without the backend's header fields, parameters, signature, cookies and interceptors, because
   /// libcurl and URLSession keep a connection only after a response. The server may log this request. Connections that
@@ -14,7 +14,7 @@ extension Network {
   /// - Parameter url: A URL of the server; `nil` for the backend's base URL.
   /// - Returns: Work that completes when the server has responded, with any status. It fails with a `NetworkError` if
   ///   there is no connection, or, with the kind `invalidRequest`, if `url` and the base URL are `nil`.
-  public func prepare(_ url: URL? = nil) -> Completable {
+  public func preconnect(to url: URL? = nil) -> Completable {
     guard let url = url ?? backend.currentURL, let root = URL(string: "/", relativeTo: url)?.absoluteURL else {
       return .error(
         reading.report(
