@@ -100,6 +100,17 @@ final class CookieJarTests: XCTestCase {
     }
   }
 
+  func test_aHostCookieHasThePathOfTheRoot() throws {
+    let cases: [(String, String?)] = [
+      ("Path=/", "a"), ("Path=/; Path=/x", nil), ("Path=/x", nil), ("Path=/x; Path=/", "a"), ("HttpOnly", nil),
+      ("Path=", "a"), ("Path=/x; Path=", "a"),
+    ]
+    for (attributes, path) in cases {
+      let cookie = SetCookie("__Host-a=1; Secure; \(attributes)", from: try url("https://h.com/"), at: now)?.cookie
+      XCTAssertEqual(cookie?.path, path.map { _ in "/" }, attributes)
+    }
+  }
+
   /// RFC 6265bis §5.6, step 1: a control character anywhere refuses the field, except a tab.
   func test_aTabIsPartOfACookie_otherControlCharactersRefuseIt() throws {
     let cases: [(String, String?)] = [

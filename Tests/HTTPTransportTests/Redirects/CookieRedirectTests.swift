@@ -73,6 +73,9 @@ final class CookieRedirectTests: XCTestCase {
         own: ["a=1"], stored: ["b=2; Path=/; Domain=h.com"],
         redirects: [("https://x.h.com/", []), ("https://h.com/", [])],
         sent: ["a=1", "b=2", "b=2"]),
+      Case(
+        own: ["a=1"], stored: ["b=2; Path=/; Domain=h.com"], redirects: [("/x", []), ("https://x.h.com/", [])],
+        sent: ["a=1", "a=1; b=2", "b=2"]),
       Case(own: [], redirects: [("/", ["a=1; Path=/"])], sent: [nil, "a=1"]),
     ]
     for test in cases { XCTAssertEqual(try sent(test), test.sent, "\(test.own) \(test.redirects)") }
