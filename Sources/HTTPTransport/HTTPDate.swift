@@ -14,12 +14,12 @@ package enum HTTPDate {
     guard isC || words[5] == "GMT" || words[5] == "UTC" else { return nil }
     let (day, month, year, time) =
       isC ? (words[2], words[1], words[4], words[3]) : (words[1], words[2], words[3], words[4])
-    guard let index = months.firstIndex(of: month), let date = number(day, 1...2), let written = number(year, 2...4),
+    guard let index = months.firstIndex(of: month), let day = number(day, 1...2), let written = number(year, 2...4),
       let clock = clock(time)
     else { return nil }
     let full = year.count == 2 ? century(written, now: now) : written
-    guard year.count != 3, (1...length(ofMonth: index, full)).contains(date) else { return nil }
-    return Double(days(full, index + 1, date)) * 86400 + Double(clock)
+    guard year.count != 3, let date = GregorianDay(year: full, month: index + 1, day: day) else { return nil }
+    return Double(date.daysSince2001) * 86400 + Double(clock)
   }
 
   private static let weekdays: Set<Substring> = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
@@ -44,18 +44,5 @@ package enum HTTPDate {
     let current = 2001 + Int(now / (365.2425 * 86400))
     let near = current - current % 100 + year
     return near > current + 50 ? near - 100 : near
-  }
-
-  private static func length(ofMonth index: Int, _ year: Int) -> Int {
-    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-    return index == 1 && isLeap ? 29 : [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][index]
-  }
-
-  /// Returns the days since 1 January 2001 in the Gregorian calendar. Years start in March, so that leap days come
-  /// last.
-  private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let shifted = month > 2 ? year : year - 1
-    let ofYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-    return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + ofYear - 730_791
   }
 }

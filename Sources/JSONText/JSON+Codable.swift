@@ -6,7 +6,8 @@ extension JSON: Encodable {
   /// Integers up to `UInt64` are encoded exactly. Other numbers are encoded as `Double` if its shortest text is the
   /// same number, otherwise as `Decimal` if that type is exact, otherwise as the nearest `Double`.
   ///
-  /// The encoder treats members like properties of a model: a `keyEncodingStrategy` renames them.
+  /// The encoders of NetLayer send members with unchanged names. Foundation's treats them like properties of a model: a
+  /// `keyEncodingStrategy` renames them.
   ///
   /// - Throws: `EncodingError` if there is no value, if a number fits none of these types, or if a string contains an
   ///   unpaired surrogate or invalid UTF-8.

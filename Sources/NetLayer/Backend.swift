@@ -154,15 +154,16 @@ public struct Backend: Sendable {
 
     /// Names and dates as in Foundation's `JSONDecoder` and `JSONEncoder`.
     public static let `default` = Coding()
-    /// Keys in `snake_case`.
+    /// Names in `snake_case`. A name with an acronym in capitals, such as `myURL`, is sent as `my_url` and read as `myUrl`, as
+    /// in Foundation: write `myUrl`, or declare `CodingKeys`.
     public static let snakeCase = Coding(
       decoder: JSONModelDecoder { $0.keyDecodingStrategy = .convertFromSnakeCase },
       encoder: JSONParameterEncoder(keys: .snakeCase))
-    /// Dates in ISO 8601, read with or without fractional seconds.
+    /// Dates in ISO 8601, read and written with fractional seconds if there are any.
     public static let iso8601 = Coding(
       decoder: JSONModelDecoder { $0.dateDecodingStrategy = .iso8601WithOrWithoutFractions },
       encoder: JSONParameterEncoder(dates: .iso8601))
-    /// Keys in `snake_case` and dates in ISO 8601, which most web frameworks use.
+    /// Names in `snake_case` and dates in ISO 8601, which most web frameworks use.
     public static let snakeCaseISO8601 = Coding(
       decoder: JSONModelDecoder {
         $0.keyDecodingStrategy = .convertFromSnakeCase

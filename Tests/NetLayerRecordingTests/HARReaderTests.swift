@@ -119,8 +119,15 @@ final class HARReaderTests: XCTestCase {
       XCTAssertNil(HARDate.date(text))
     }
     XCTAssertEqual(HARDate.text(Date(timeIntervalSince1970: 1_795_544_859.133)), "2026-11-24T18:27:39.133Z")
-    XCTAssertEqual(HARDate.text(.distantFuture), HARDate.text(.distantFuture))
-    XCTAssertEqual(HARDate.text(.distantPast), "1970-01-01T00:00:00.000Z")
+    let texts = [
+      (Date.distantFuture, "4001-01-01T00:00:00.000Z"), (.distantPast, "0000-12-30T00:00:00.000Z"),
+      (Date(timeIntervalSince1970: -12_219_379_200), "1582-10-14T00:00:00.000Z"),
+      (Date(timeIntervalSince1970: -0.000_4), "1970-01-01T00:00:00.000Z"),
+      (Date(timeIntervalSince1970: 0.999_6), "1970-01-01T00:00:01.000Z"),
+      (Date(timeIntervalSince1970: -1e12), "0000-01-01T00:00:00.000Z"),
+      (Date(timeIntervalSince1970: 1e12), "9999-12-31T23:59:59.999Z"),
+    ]
+    for (date, text) in texts { XCTAssertEqual(HARDate.text(date), text) }
   }
 
   func test_entriesAreInTheOrderOfTheirDates() throws {

@@ -11,8 +11,10 @@ import Streams
 /// suffix such as `co.uk`. The list of these comes from libpsl, which Linux distributions install with libcurl. Without it,
 /// and on Apple platforms, use a jar only for backends that trust their domain. These rules also apply:
 ///
-/// - A `Cookie` field that the caller sets replaces the jar's cookies.
-/// - A response without TLS does not affect `Secure` cookies.
+/// - A `Cookie` field that the caller sets replaces the jar's cookies. Behind a redirect within the origin, the request has
+///   the caller's cookies, except those that a redirect has set or removed, and the jar's other cookies.
+/// - A response without TLS does not affect `Secure` cookies. Requests to `localhost`, `127.0.0.0/8` and `::1` need no TLS
+///   for them.
 /// - The name prefixes `__Host-` and `__Secure-` have the meaning of RFC 6265bis.
 /// - A cookie of more than 4,096 bytes is ignored.
 /// - A request has at most 16 KB of cookies, those with the longest paths. More would make servers reject it.
@@ -33,7 +35,7 @@ public final class CookieJar: Sendable {
     public var isForSubdomains: Bool
     /// The path for which the cookie is sent, including all paths below it.
     public var path: String
-    /// Whether the cookie is sent only over TLS.
+    /// Whether the cookie is sent only over TLS, or to this machine.
     public var isSecure: Bool
     /// The expiry date; `nil` for a session cookie, which lasts as long as the jar.
     public var expires: Date?
@@ -129,11 +131,11 @@ public final class CookieJar: Sendable {
   }
 
   /// Returns the value of the `Cookie` field for a request to `url`; `nil` without cookies. Cookies with longer paths
-  /// come first (RFC 6265 §5.4).
-  package func header(for url: URL, at now: Date = Date()) -> String? {
+  /// come first (RFC 6265 §5.4). Those that have one of the `excluded` names are omitted.
+  package func header(for url: URL, at now: Date = Date(), excluding excluded: Set<String> = []) -> String? {
     guard let host = url.plainHost else { return nil }
     let path = SetCookie.path(url)
-    let isSecure = url.scheme?.lowercased() == "https"
+    let isSecure = SetCookie.isSecure(url)
     return kept.withLock { kept in
       guard kept.count > 0 else { return nil }
       let domains = Self.domains(of: host).filter { kept.contains($0) }
@@ -145,6 +147,7 @@ public final class CookieJar: Sendable {
           let cookie = entry.cookie
           guard isSecure || !cookie.isSecure, cookie.isForSubdomains || domain == host, Self.isBelow(path, cookie.path)
           else { continue }
+          guard !excluded.contains(cookie.name) else { continue }
           found.append((domain, index, cookie))
         }
       }
@@ -165,10 +168,9 @@ public final class CookieJar: Sendable {
 
   /// Stores the cookies of the `Set-Cookie` fields in a response from `url`.
   package func store(_ headers: HTTPHeaders, from url: URL, at now: Date = Date()) {
-    let fields = headers.values(of: "Set-Cookie").prefix(Self.responseLimit)
-    let cookies = fields.compactMap { SetCookie($0, from: url, at: now)?.cookie }
+    let cookies = Self.cookies(in: headers, from: url, at: now)
     guard !cookies.isEmpty else { return }
-    let isSecure = url.scheme?.lowercased() == "https"
+    let isSecure = SetCookie.isSecure(url)
     let hasChanged = kept.withLock { kept in
       var hasChanged = false
       for cookie in cookies where isSecure || !kept.protects(from: cookie) {
@@ -178,6 +180,12 @@ public final class CookieJar: Sendable {
       return hasChanged
     }
     if hasChanged { noteChange() }
+  }
+
+  /// Returns the cookies that a response from `url` may set, or remove.
+  static func cookies(in headers: HTTPHeaders, from url: URL, at now: Date = Date()) -> [Cookie] {
+    let fields = headers.values(of: "Set-Cookie").prefix(Self.responseLimit)
+    return fields.compactMap { SetCookie($0, from: url, at: now)?.cookie }
   }
 
   /// Returns the host and its parent domains, the shortest last.

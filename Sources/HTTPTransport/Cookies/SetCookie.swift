@@ -11,19 +11,21 @@ struct SetCookie {
   /// Returns `nil` for a field without a cookie, or with a cookie that `url` must not set.
   init?(_ field: String, from url: URL, at now: Date) {
     guard let host = url.plainHost else { return nil }
+    // Control characters must not get into the header of a request (RFC 6265bis §5.6, step 1).
+    guard !field.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7f }) else { return nil }
     // Byte by byte: a character can consist of a delimiter and a combining mark.
     let parts = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
     guard let pair = parts.first.map(Self.halves), let written = pair.value else { return nil }
     let (name, value) = (pair.name, written)
-    // Control characters in a value must not get into the header of a request.
-    guard !name.isEmpty, !(name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else { return nil }
     // Larger cookies would burden every following request (RFC 6265bis §5.7, step 5).
-    guard name.utf8.count + value.utf8.count <= Self.maxSize else { return nil }
+    guard !name.isEmpty, name.utf8.count + value.utf8.count <= Self.maxSize else { return nil }
     cookie = CookieJar.Cookie(
       name: name, value: value, domain: host, isForSubdomains: false, path: Self.defaultPath(url), isSecure: false,
       expires: nil)
+    // Of each attribute, the last one counts (RFC 6265 §5.3).
     var maxAge: Date?
-    var (hasDomain, hasPath) = (false, false)
+    var domain = ""
+    var hasPath = false
     for part in parts.dropFirst() {
       let attribute = Self.halves(part)
       let value = attribute.value ?? ""
@@ -37,38 +39,50 @@ struct SetCookie {
         let seconds = min(Double(value) ?? 0, 1e10)
         maxAge = seconds > 0 ? now + seconds : .distantPast
       case "domain":
-        var domain = (value.hasPrefix(".") ? String(value.dropFirst()) : value).lowercased()
+        domain = (value.hasPrefix(".") ? String(value.dropFirst()) : value).lowercased()
         if domain.hasSuffix(".") { domain.removeLast() }
-        guard !domain.isEmpty else { break }
-        guard domain == host || Self.isBelow(host, domain: domain) else { return nil }
-        // RFC 6265 §5.3, step 5.
-        hasDomain = true
-        if PublicSuffix.contains(domain) {
-          guard domain == host else { return nil }
-          break
-        }
-        cookie.domain = domain
-        // The owner of a name of one label, such as localhost or a top-level domain, does not own the subdomains.
-        cookie.isForSubdomains = domain.contains(".") && !Self.isAddress(host)
       case "path":
         cookie.path = value.hasPrefix("/") ? value : Self.defaultPath(url)
-        hasPath = value == "/"
+        hasPath = true
       case "secure": cookie.isSecure = true
       default: break
       }
     }
     cookie.expires = maxAge ?? cookie.expires
+    // An empty domain is that of the host (RFC 6265bis §5.7, step 10).
+    if !domain.isEmpty {
+      guard domain == host || Self.isBelow(host, domain: domain) else { return nil }
+      // RFC 6265 §5.3, step 5.
+      if PublicSuffix.contains(domain) {
+        guard domain == host else { return nil }
+      } else {
+        cookie.domain = domain
+        // The owner of a name of one label, such as localhost or a top-level domain, does not own the subdomains.
+        cookie.isForSubdomains = domain.contains(".") && !Self.isAddress(host)
+      }
+    }
     // Without TLS, an attacker on the network could have set this cookie.
-    if cookie.isSecure, url.scheme?.lowercased() != "https" { return nil }
+    if cookie.isSecure, !Self.isSecure(url) { return nil }
     // Enforces the guarantees of name prefixes (RFC 6265bis §4.1.3).
     let lowered = name.lowercased()
     if lowered.hasPrefix("__secure-"), !cookie.isSecure { return nil }
-    if lowered.hasPrefix("__host-"), !cookie.isSecure || hasDomain || !hasPath { return nil }
+    let isOfHost = domain.isEmpty && hasPath && cookie.path == "/"
+    if lowered.hasPrefix("__host-"), !cookie.isSecure || !isOfHost { return nil }
   }
 
   /// Returns whether `host` is below `domain`, which must have more than one label (RFC 6265 §5.1.3).
   static func isBelow(_ host: String, domain: String) -> Bool {
     domain.contains(".") && host.hasSuffix("." + domain) && !isAddress(host)
+  }
+
+  /// Returns whether requests to `url` may carry `Secure` cookies: over TLS, or within this machine, as in browsers and
+  /// curl (RFC 6265bis §5.8.3 leaves it to the client).
+  static func isSecure(_ url: URL) -> Bool {
+    if url.scheme?.lowercased() == "https" { return true }
+    guard let host = url.plainHost else { return false }
+    let bytes = host.split(separator: ".", omittingEmptySubsequences: false)
+    return host == "localhost" || host == "::1"
+      || (bytes.count == 4 && bytes[0] == "127" && bytes.allSatisfy { UInt8(digits: $0) != nil })
   }
 
   /// Returns whether `host` is an IP address.
@@ -101,32 +115,4 @@ struct SetCookie {
     let path = url.path(percentEncoded: true)
     return path.hasPrefix("/") ? path : "/"
   }
-
-  /// Parses a date in any order that RFC 6265 §5.1.1 allows: the words can be the time, day, month and year.
-  static func date(_ text: String) -> Date? {
-    var (time, day, month, year): ([Int]?, Int?, Int?, Int?) = (nil, nil, nil, nil)
-    let separators = Set("\t !\"#$%&'()*+,-./;<=>?@[\\]^_`{|}~".unicodeScalars)
-    for word in text.unicodeScalars.split(whereSeparator: separators.contains).map({ String($0) }) {
-      let digits = Int(word.prefix { $0.isASCII && $0.isNumber })
-      let clock = word.split(separator: ":").compactMap { Int($0) }
-      if time == nil, clock.count == 3 {
-        time = clock
-      } else if day == nil, let digits, (1...2).contains(word.prefix { $0.isNumber }.count) {
-        day = digits
-      } else if month == nil, let found = Self.months.firstIndex(of: word.prefix(3).lowercased()) {
-        month = found + 1
-      } else if year == nil, let digits, (2...4).contains(word.prefix { $0.isNumber }.count) {
-        year = digits < 70 ? digits + 2000 : digits < 100 ? digits + 1900 : digits
-      }
-    }
-    guard let time, let day, let month, let year, (1...31).contains(day), year >= 1601, time[0] < 24, time[1] < 60,
-      time[2] < 60
-    else { return nil }
-    var calendar = Calendar(identifier: .gregorian)
-    calendar.timeZone = TimeZone(secondsFromGMT: 0) ?? calendar.timeZone
-    return calendar.date(
-      from: DateComponents(year: year, month: month, day: day, hour: time[0], minute: time[1], second: time[2]))
-  }
-
-  private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 }

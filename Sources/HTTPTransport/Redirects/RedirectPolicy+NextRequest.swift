@@ -65,7 +65,8 @@ extension RedirectPolicy {
     if let failure = RequestCheck.failure(of: Request(url: target), url: target.absoluteString) {
       return fail("\(from) redirects to \(location.debugDescription): \(failure.reason)")
     }
-    let next = next(currentRequest, status: status, target: target, keepsMethod: policy.keepsMethod)
+    var next = next(currentRequest, status: status, target: target, keepsMethod: policy.keepsMethod)
+    next.passCookies(headers, from: currentRequest.url)
     if !next.body.isRepeatable {
       return fail("\(from) redirects to \(location), but the body can be sent only once; use a repeatable BodyStream")
     }
@@ -97,13 +98,20 @@ extension RedirectPolicy {
     if changesToGet(status, currentRequest.method, keepsMethod: keepsMethod) {
       next.method = .get
       next.body = .none
-      // Fields that describe the body are removed with it (Fetch, HTTP-redirect fetch, step 12).
-      for name in ["Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Location"] {
-        next.headers[name] = nil
-      }
+      for field in currentRequest.headers where describesBody(field.name) { next.headers[field.name] = nil }
     }
     if Origin(currentRequest.url) != Origin(target) { next.removeCredentials() }
     return next
+  }
+
+  /// Returns whether a field describes the body, so that it is removed with it (RFC 9110 §15.4 and §10.1.1; Fetch,
+  /// HTTP-redirect fetch, step 12).
+  private static func describesBody(_ name: String) -> Bool {
+    let name = name.lowercased()
+    return name.hasPrefix("content-")
+      || [
+        "digest", "repr-digest", "unencoded-digest", "etag", "last-modified", "expect", "trailer", "transfer-encoding",
+      ].contains(name)
   }
 
   /// Returns whether a redirect changes the method to GET: 301 and 302 for POST, as in browsers (RFC 9110 §15.4.2

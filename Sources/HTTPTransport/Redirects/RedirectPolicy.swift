@@ -4,7 +4,9 @@ import PortableFoundation
 ///
 /// Every policy follows these rules (RFC 9110 §15.4; the Fetch standard's HTTP-redirect fetch):
 /// - 301 and 302 change POST to GET, unless `keepsMethod` is `true`. 303 changes every method except HEAD to GET. 307
-///   and 308 keep the method and the body.
+///   and 308 keep the method and the body. A GET without the body has none of the fields that describe it (`Content-*`,
+///   `Digest`, `Repr-Digest`, `ETag`, `Last-Modified`, `Trailer`), and no `Expect`.
+/// - The cookies that a redirect sets replace those of the caller's `Cookie` field, if there is a `CookieJar`.
 /// - A target with a scheme other than `http` and `https` fails with `redirect`.
 /// - A cycle fails with `redirect`: a method and URL that this call has requested before, with the same cookies if
 ///   there is a `CookieJar`.

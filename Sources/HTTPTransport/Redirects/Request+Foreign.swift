@@ -21,6 +21,7 @@ extension Request {
   /// Removes the header fields that another origin must not receive.
   mutating func removeCredentials() {
     headers["Host"] = nil
+    removeCallerCookies()
     // Backends use many names for tokens. Values that logs must not show must not be sent to another origin.
     let redaction = options.redaction
     for field in headers where Redaction.standard.hides(field.name) || redaction.hides(field.name) {

@@ -26,14 +26,14 @@ package struct RedirectTrail: Sendable {
     var method: String
     /// The URL without its fragment, which is not sent.
     var url: Substring
-    /// The `Cookie` field from the jar.
+    /// The `Cookie` field, of the caller or from the jar.
     var cookies: String?
 
     init(_ request: Request, cookies: String?) {
       method = request.method.rawValue
       let text = request.url.absoluteString
       url = text.prefix { $0 != "#" }
-      self.cookies = cookies
+      self.cookies = request.headers["Cookie"] ?? cookies
     }
   }
 

@@ -62,10 +62,7 @@ extension DecodingSession {
   fileprivate func dictionary<Value: Decodable>(
     of type: Value.Type, at place: DecodingPlace
   ) throws -> [String: Value] {
-    let session =
-      options.convertsKeys
-      ? DecodingSession(
-        document, root: root, options: options, prefix: prefix, dictionary: place.position, outer: self) : self
+    let session = options.convertsKeys ? decoding(dictionary: place) : self
     let (count, end) = read { ($0.count(of: Int(place.position)), $0.end(of: Int(place.position))) }
     var dictionary: [String: Value] = [:]
     dictionary.reserveCapacity(Self.capacity(for: count, of: (String, Value).self))

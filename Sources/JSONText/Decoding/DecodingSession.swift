@@ -69,7 +69,12 @@ final class DecodingSession {
       ? JSONWord(.null, from: 0) : document.read { $0.word(Int(place.position)) }
   }
 
-  /// The enclosing objects whose keys are not converted. They are never decoded through containers.
+  /// Returns the session for the members of a dictionary.
+  func decoding(dictionary place: DecodingPlace) -> DecodingSession {
+    DecodingSession(document, root: root, options: options, prefix: prefix, dictionary: place.position, outer: self)
+  }
+
+  /// The enclosing objects whose keys are not converted.
   var dictionaries: Set<Int> {
     var positions: Set<Int> = []
     var session: DecodingSession? = self

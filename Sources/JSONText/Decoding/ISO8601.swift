@@ -21,6 +21,8 @@ extension Date {
 private struct ISO8601Reader {
   let text: UnsafeBufferPointer<UInt8>
   var at = 0
+  /// The number of digits of the fraction.
+  var digits = 0
 
   /// Returns the seconds since 2001 in UTC.
   mutating func seconds() -> Double? {
@@ -29,13 +31,11 @@ private struct ISO8601Reader {
       let hour = number(2), take(":"), let minute = number(2), take(":"), let second = number(2),
       let fraction = fraction(), let offset = offset(), at == text.count
     else { return nil }
-    guard (1...12).contains(month), (1...Self.days(in: month, of: year)).contains(day), hour < 24, minute < 60 else {
-      return nil
-    }
+    guard let date = GregorianDay(year: year, month: month, day: day), hour < 24, minute < 60 else { return nil }
     // Where `Int` has 32 bits, its seconds span only 68 years.
-    let whole = Int64(Self.days(to: year, month, day)) * 86_400 + Int64(hour * 3_600 + minute * 60 + second - offset)
+    let whole = Int64(date.daysSince2001) * 86_400 + Int64(hour * 3_600 + minute * 60 + second - offset)
     guard second < 60 || (second == 60 && whole % 86_400 == 0) else { return nil }
-    return Double(whole) + fraction
+    return Date.secondsSince2001(whole, fraction, digits: digits)
   }
 
   private mutating func number(_ count: Int) -> Int? {
@@ -63,15 +63,16 @@ private struct ISO8601Reader {
   /// Returns 0 if there is no fraction, and `nil` for a point without digits.
   private mutating func fraction() -> Double? {
     guard take(".") else { return 0 }
-    guard var digits = digit().map({ Int64($0) }) else { return nil }
-    var divisor = 10.0
+    let start = at
+    var (value, divisor): (Int64, Double) = (0, 1)
     while let digit = digit() {
       // Digits beyond the precision of a date are skipped.
       guard divisor < 1e15 else { continue }
-      digits = digits * 10 + Int64(digit)
+      value = value * 10 + Int64(digit)
       divisor *= 10
     }
-    return Double(digits) / divisor
+    digits = at - start
+    return digits > 0 ? Double(value) / divisor : nil
   }
 
   /// Returns the offset from UTC in seconds; positive if ahead.
@@ -83,21 +84,5 @@ private struct ISO8601Reader {
     let hasMinutes = take(":") || at < text.count
     guard let minutes = hasMinutes ? number(2) : 0, hours < 24, minutes < 60 else { return nil }
     return (isAhead ? 1 : -1) * (hours * 3_600 + minutes * 60)
-  }
-
-  private static func days(in month: Int, of year: Int) -> Int {
-    switch month {
-    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-    case 4, 6, 9, 11: 30
-    default: 31
-    }
-  }
-
-  /// Returns the days since 2001-01-01, counted in years that begin in March, so that the leap day is the last day.
-  private static func days(to year: Int, _ month: Int, _ day: Int) -> Int {
-    // Shifted by 400 years, which is a whole number of weeks and leap cycles, so that no value is negative.
-    let shifted = (month < 3 ? year - 1 : year) + 400
-    let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-    return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 876_888
   }
 }

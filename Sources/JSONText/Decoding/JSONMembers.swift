@@ -2,6 +2,8 @@
 struct JSONMembers {
   let session: DecodingSession
   let object: DecodingPlace
+  /// Whether the strategy converts the names.
+  private let converts: Bool
   private let search: Search
   /// The values by name, for `Search.table`.
   private let table: [JSONName: UInt32]?
@@ -21,25 +23,26 @@ struct JSONMembers {
   init(_ session: DecodingSession, _ object: DecodingPlace) {
     self.session = session
     self.object = object
+    converts = session.options.convertsKeys && session.dictionary != object.position
+    let converts = converts
     (search, table) = session.read { reader in
       let position = Int(object.position)
       let mayHaveEscapes = reader.word(position).flag
       let isLarge = reader.count(of: position) > (mayHaveEscapes ? 8 : 128)
-      if session.options.convertsKeys {
+      if converts {
         if !isLarge, case .convertFromSnakeCase = session.options.keys { return (.snakeCase, nil) }
-        return (.table, Self.table(session, object, reader))
+        return (.table, Self.table(session, object, reader, converts))
       }
       if !mayHaveEscapes { return (.cursor, nil) }
-      return isLarge ? (.table, Self.table(session, object, reader)) : (.start, nil)
+      return isLarge ? (.table, Self.table(session, object, reader, converts)) : (.start, nil)
     }
   }
 
   private static func table(
-    _ session: DecodingSession, _ object: DecodingPlace, _ reader: JSONReader
+    _ session: DecodingSession, _ object: DecodingPlace, _ reader: JSONReader, _ converts: Bool
   ) -> [JSONName: UInt32] {
     var table: [JSONName: UInt32] = [:]
     table.reserveCapacity(reader.count(of: Int(object.position)))
-    let converts = session.options.convertsKeys
     let path = session.pathForConversion(of: object)
     reader.forEachKey(of: Int(object.position)) { key in
       let name = reader.string(reader.word(key))
@@ -82,7 +85,6 @@ struct JSONMembers {
       var names: [String] = []
       names.reserveCapacity(reader.count(of: Int(object.position)))
       var seen: Set<JSONName> = []
-      let converts = session.options.convertsKeys
       let mayRepeat = converts || reader.word(Int(object.position)).flag
       let path = session.pathForConversion(of: object)
       reader.forEachKey(of: Int(object.position)) { position in

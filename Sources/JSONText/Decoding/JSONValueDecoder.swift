@@ -8,6 +8,9 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     guard session.word(place).kind == .object else { throw session.mismatch(container: "keyed", at: place) }
+    // A dictionary that decodes itself, because its keys are not strings, or a wrapper calls its `init(from:)`.
+    let isDictionary = session.options.convertsKeys && DataKeys.isOfDictionary(type)
+    let session = isDictionary ? session.decoding(dictionary: place) : session
     return KeyedDecodingContainer(JSONKeyedContainer<Key>(members: JSONMembers(session, place)))
   }
 

@@ -109,6 +109,7 @@ struct TaskEncoder {
     var encoder = encoding as? URLParameterEncoder ?? conventions.query
     if let json = encoding as? JSONParameterEncoder {
       (encoder.dates, encoder.data, encoder.keys) = (json.dates, json.data, json.keys)
+      encoder.keepsDataKeys = true
     }
     do {
       return try encoder.pairs(of: parameters)

@@ -11,13 +11,14 @@ extension JSONParameterEncoder {
 
     let format: Format
 
-    /// The format of `Date` itself: seconds since 1 January 2001.
+    /// The format of `Date` itself: seconds since 1 January 2001, with a fraction if there is one.
     public static let deferred = DateEncoding(format: .deferred)
     /// Seconds since 1970, with a fraction if there is one.
     public static let secondsSince1970 = DateEncoding(format: .secondsSince1970)
     /// Milliseconds since 1970, with a fraction if there is one.
     public static let millisecondsSince1970 = DateEncoding(format: .millisecondsSince1970)
-    /// ISO 8601, such as `2001-01-01T00:00:00Z`.
+    /// ISO 8601, such as `2001-01-01T00:00:00Z`, with a fraction if there is one: `2001-01-01T00:00:00.500Z`. A date outside
+    /// of the years 0000 to 9999 is an error.
     public static let iso8601 = DateEncoding(format: .iso8601)
 
     /// Returns a format that writes the text that `text` returns.
@@ -47,6 +48,9 @@ extension JSONParameterEncoder {
   }
 
   /// A format of names, applied to each name separately, including the names of nested objects.
+  ///
+  /// Names are those that types declare, and those of `Parameters`. In JSON, the keys of a `Dictionary` and of a `JSON` value
+  /// are data, which is sent unchanged; queries and forms convert them, too.
   ///
   /// Names are compared before the conversion. If `fooBar` and `foo_bar` both become `foo_bar`, a query contains both.
   /// JSON fails with an error, because servers interpret duplicate names differently.

@@ -9,7 +9,7 @@ public struct JSONParameterEncoder: ParameterEncoder {
   public var dates: DateEncoding { didSet { isBackends = false } }
   /// The format of data; deferred data is an array.
   public var data: DataEncoding { didSet { isBackends = false } }
-  /// The format of member names.
+  /// The format of member names; the keys of dictionaries and `JSON` values are data and stay unchanged.
   public var keys: KeyEncoding { didSet { isBackends = false } }
   /// Whether the body is formatted for people to read, with line breaks and an indentation of two spaces.
   public var prettyPrinted: Bool { didSet { isBackends = false } }

@@ -1,3 +1,5 @@
+import JSONText
+
 /// The `Encoder` that writes into a `ParameterNode`.
 struct ParameterNodeEncoder: Encoder {
   let node: ParameterNode
@@ -7,7 +9,10 @@ struct ParameterNodeEncoder: Encoder {
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     node.becomeObject()
-    return KeyedEncodingContainer(ParameterObjectEncoder<Key>(node: node, options: options, codingPath: codingPath))
+    return KeyedEncodingContainer(
+      ParameterObjectEncoder<Key>(
+        node: node, options: options, codingPath: codingPath,
+        areKeysData: options.keepsDataKeys && DataKeys.contains(type)))
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer {
@@ -22,7 +27,10 @@ extension ParameterNodeEncoder: SingleValueEncodingContainer {
   func encodeNil() { node.set(.null) }
   func encode(_ value: Bool) { node.set(.bool(value)) }
   func encode(_ value: String) { node.set(.string(value)) }
-  // The witness of all integer types.
+  // The protocol has defaults for 128 bits, which would take precedence, here and in the other containers.
+  func encode(_ value: Int128) { node.set(.number(String(value))) }
+  func encode(_ value: UInt128) { node.set(.number(String(value))) }
+  // The witness of the other integer types.
   func encode(_ value: some FixedWidthInteger & Encodable) { node.set(.number(String(value))) }
   func encode(_ value: Double) throws { try float(value) }
   func encode(_ value: Float) throws { try float(value) }
@@ -43,11 +51,19 @@ private struct ParameterObjectEncoder<Key: CodingKey>: KeyedEncodingContainerPro
   let node: ParameterNode
   let options: ParameterValueEncoder
   let codingPath: [any CodingKey]
+  let areKeysData: Bool
 
-  func encodeNil(forKey key: Key) { node.member(key.stringValue).set(.null) }
+  func encodeNil(forKey key: Key) { node.member(key.stringValue, isData: areKeysData).set(.null) }
+
+  func encode(_ value: Int128, forKey key: Key) throws {
+    node.member(key.stringValue, isData: areKeysData).set(.number(String(value)))
+  }
+  func encode(_ value: UInt128, forKey key: Key) throws {
+    node.member(key.stringValue, isData: areKeysData).set(.number(String(value)))
+  }
 
   func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-    try options.store(value, in: node.member(key.stringValue), path: codingPath + [key])
+    try options.store(value, in: node.member(key.stringValue, isData: areKeysData), path: codingPath + [key])
   }
 
   // One overload per type: otherwise the protocol's defaults, which omit nil, would take precedence over the generic
@@ -66,6 +82,8 @@ private struct ParameterObjectEncoder<Key: CodingKey>: KeyedEncodingContainerPro
   func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try optional(value, key) }
   func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try optional(value, key) }
   func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try optional(value, key) }
+  func encodeIfPresent(_ value: Int128?, forKey key: Key) throws { try optional(value, key) }
+  func encodeIfPresent(_ value: UInt128?, forKey key: Key) throws { try optional(value, key) }
   func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws { try optional(value, key) }
 
   private func optional<Value: Encodable>(_ value: Value?, _ key: Key) throws {
@@ -91,7 +109,8 @@ private struct ParameterObjectEncoder<Key: CodingKey>: KeyedEncodingContainerPro
   // Two requests for the same key return containers that write into the same member.
   private func encoder(for key: Key) -> ParameterNodeEncoder {
     ParameterNodeEncoder(
-      node: node.member(key.stringValue, sharing: true), options: options, codingPath: codingPath + [key])
+      node: node.member(key.stringValue, sharing: true, isData: areKeysData), options: options,
+      codingPath: codingPath + [key])
   }
 }
 
@@ -102,6 +121,8 @@ private struct ParameterArrayEncoder: UnkeyedEncodingContainer {
   var count: Int { node.count }
 
   func encodeNil() { node.append().set(.null) }
+  func encode(_ value: Int128) { node.append().set(.number(String(value))) }
+  func encode(_ value: UInt128) { node.append().set(.number(String(value))) }
 
   func encode<Value: Encodable>(_ value: Value) throws {
     let index = count

@@ -1,3 +1,4 @@
+import JSONText
 import PortableFoundation
 
 /// An encoder that converts any `Encodable` into a `ParameterValue`.
@@ -7,6 +8,8 @@ struct ParameterValueEncoder: Sendable {
   var keys: JSONParameterEncoder.KeyEncoding = .asIs
   /// Whether `nil` members become null instead of being omitted.
   var keepsNil = false
+  /// Whether `keys` leaves the keys of dictionaries and `JSON` values unchanged.
+  var keepsDataKeys = true
   /// Whether the members of a superclass are merged into the object instead of a member `super`.
   var flattensSuper = false
 
@@ -49,10 +52,16 @@ struct ParameterValueEncoder: Sendable {
   private func store(_ date: Date, in node: ParameterNode, path: [any CodingKey]) throws {
     let encoder = ParameterNodeEncoder(node: node, options: self, codingPath: path)
     switch dates.format {
-    case .deferred: try date.encode(to: encoder)
-    case .secondsSince1970: try date.timeIntervalSince1970.encode(to: encoder)
-    case .millisecondsSince1970: try (date.timeIntervalSince1970 * 1000).encode(to: encoder)
-    case .iso8601: node.set(.string(date.ISO8601Format()))
+    case .deferred: try date.secondsSince2001.encode(to: encoder)
+    case .secondsSince1970: try date.secondsSince1970.encode(to: encoder)
+    case .millisecondsSince1970: try date.millisecondsSince1970.encode(to: encoder)
+    case .iso8601:
+      guard let text = date.iso8601Text() else {
+        throw EncodingError.invalidValue(
+          "the date \(date.timeIntervalSince1970) s after 1970",
+          .init(codingPath: path, debugDescription: "ISO 8601 has only the years 0000 to 9999; send a valid date"))
+      }
+      node.set(.string(text))
     case .custom(let text): node.set(.string(try text(date)))
     }
   }
@@ -87,6 +96,8 @@ final class ParameterNode {
   }
 
   private var content = Content.untouched
+  /// Whether the name of this member is data, which is sent unchanged.
+  private var hasDataName = false
 
   var isUntouched: Bool { if case .untouched = content { true } else { false } }
 
@@ -110,12 +121,14 @@ final class ParameterNode {
     return node
   }
 
-  /// Returns a new member, which replaces a member of the same name, or the existing member if `sharing`.
-  func member(_ name: String, sharing: Bool = false) -> ParameterNode {
+  /// Returns a new member, which replaces a member of the same name, or the existing member if `sharing`. `isData`
+  /// states whether its name is data.
+  func member(_ name: String, sharing: Bool = false, isData: Bool = false) -> ParameterNode {
     guard case .object(var members) = content else { return ParameterNode() }
     if sharing, let member = members[name] { return member }
     content = .untouched
     let node = ParameterNode()
+    node.hasDataName = isData
     members[name] = node
     content = .object(members)
     return node
@@ -130,7 +143,7 @@ final class ParameterNode {
     case .array(let nodes): .array(nodes.map { $0.value(keys: keys) })
     case .object(let members):
       .object(
-        members.map { (name: keys.name($0.key), key: $0.key, node: $0.value) }
+        members.map { (name: $0.value.hasDataName ? $0.key : keys.name($0.key), key: $0.key, node: $0.value) }
           .sorted { ($0.name, $0.key) < ($1.name, $1.key) }
           .map { ParameterValue.Member(name: $0.name, value: $0.node.value(keys: keys)) })
     }

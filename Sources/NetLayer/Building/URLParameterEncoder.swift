@@ -115,6 +115,8 @@ public struct URLParameterEncoder: ParameterEncoder {
   /// The default is `/?`, which a query may contain (RFC 3986 §3.4). Non-ASCII characters, spaces and `&`, `=`, `#`,
   /// `%` are always escaped, because they would change the meaning of the query.
   public var unescaped: String { didSet { isBackends = false } }
+  /// Whether `keys` leaves the keys of dictionaries and `JSON` values unchanged, as in a JSON body.
+  var keepsDataKeys = false
   /// Whether the backend's `queryEncoding` replaces all settings except `destination`.
   private(set) var isBackends = false
 
@@ -195,7 +197,7 @@ public struct URLParameterEncoder: ParameterEncoder {
     let keepsNil = nils != .dropKey
     guard keepsNil || !parameters.isEmpty else { return [] }
     let encoder = ParameterValueEncoder(
-      dates: dates, data: data, keys: keys, keepsNil: keepsNil, flattensSuper: true)
+      dates: dates, data: data, keys: keys, keepsNil: keepsNil, keepsDataKeys: keepsDataKeys, flattensSuper: true)
     let value = try encoder.encode(parameters)
     guard case .object(let members) = value else {
       throw NetworkError(

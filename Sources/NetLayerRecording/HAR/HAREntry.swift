@@ -109,11 +109,11 @@ package struct HAREntry: Sendable, Equatable {
 
 /// The dates of an archive.
 enum HARDate {
-  /// Returns the date in UTC, with milliseconds.
+  /// Returns the date in UTC, with milliseconds. A date before the year 0000 or after 9999 is the first or the last of
+  /// these years.
   static func text(_ date: Date) -> String {
-    // Half a millisecond more, because the format truncates. A date beyond the year 9999 has no format.
-    let seconds = min(max(date.timeIntervalSince1970, 0), 253_402_300_799) + 0.000_5
-    return Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(Date(timeIntervalSince1970: seconds))
+    date.iso8601Text(digits: 3)
+      ?? (date.timeIntervalSince1970 < 0 ? "0000-01-01T00:00:00.000Z" : "9999-12-31T23:59:59.999Z")
   }
 
   /// Returns the date of a text with up to nine decimal digits; one without a time zone is in UTC. Returns `nil` for any

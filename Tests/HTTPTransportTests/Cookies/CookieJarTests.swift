@@ -78,6 +78,70 @@ final class CookieJarTests: XCTestCase {
     }
   }
 
+  /// RFC 6265bis §5.6.3 and §5.7: the last Domain decides, and an empty one is that of the host.
+  func test_theLastDomainDecides() throws {
+    let (host, below) = ("https://www.example.com/", "https://x.example.com/")
+    let cases: [(String, toHost: String?, toBelow: String?)] = [
+      ("a=1; Domain=shop.example.com; Domain=example.com", "a=1", "a=1"),
+      ("a=1; Domain=other.com; Domain=example.com", "a=1", "a=1"),
+      ("a=1; Domain=example.com; Domain=other.com", nil, nil),
+      ("a=1; Domain=example.com; Domain=", "a=1", nil), ("a=1; Domain=other.com; Domain=", "a=1", nil),
+      ("a=1; Domain=other.com; Domain", "a=1", nil), ("a=1; Domain=other.com; Domain=.", "a=1", nil),
+      ("a=1; Domain=; Domain=example.com", "a=1", "a=1"), ("a=1; domain=com; DOMAIN=.Example.com", "a=1", "a=1"),
+      ("a=1; Domain=example.com; Domain=www.example.com", "a=1", nil), ("a=1; Domain=..example.com", nil, nil),
+      ("a=1; Domain=example.com; Domain=\(String(repeating: "d", count: 1_025))", "a=1", "a=1"),
+      ("__Host-a=1; Secure; Path=/; Domain=example.com; Domain=", "__Host-a=1", nil),
+      ("__Host-a=1; Secure; Path=/; Domain=; Domain=www.example.com", nil, nil),
+      ("__Host-a=1; Secure; Path=/x; Path=/", "__Host-a=1", nil), ("__Host-a=1; Secure; Path=/; Path=/x", nil, nil),
+    ]
+    for (field, toHost, toBelow) in cases {
+      XCTAssertEqual(try header([field], from: host, to: host), toHost, field)
+      XCTAssertEqual(try header([field], from: host, to: below), toBelow, field)
+    }
+  }
+
+  func test_aHostCookieHasThePathOfTheRoot() throws {
+    let cases: [(String, String?)] = [
+      ("Path=/", "a"), ("Path=/; Path=/x", nil), ("Path=/x", nil), ("Path=/x; Path=/", "a"), ("HttpOnly", nil),
+      ("Path=", "a"), ("Path=/x; Path=", "a"),
+    ]
+    for (attributes, path) in cases {
+      let cookie = SetCookie("__Host-a=1; Secure; \(attributes)", from: try url("https://h.com/"), at: now)?.cookie
+      XCTAssertEqual(cookie?.path, path.map { _ in "/" }, attributes)
+    }
+  }
+
+  /// RFC 6265bis §5.6, step 1: a control character anywhere refuses the field, except a tab.
+  func test_aTabIsPartOfACookie_otherControlCharactersRefuseIt() throws {
+    let cases: [(String, String?)] = [
+      ("a=b\tc", "a=b\tc"), ("a=\tb\t", "a=b"), ("\ta\t=b", "a=b"), ("a\tx=b", "a\tx=b"), ("a=\"b\tc\"", "a=\"b\tc\""),
+      ("a=b;\tPath\t=\t/", "a=b"), ("a=\t", "a="), ("a=b\u{1}c", nil), ("a=b\u{B}", nil), ("a=b\u{7F}", nil),
+      ("a=b\nc", nil), ("a=b\rc", nil), ("a=b\u{0}", nil), ("a=b; Path=/\u{1F}", nil), ("a=b; X\u{8}=y", nil),
+    ]
+    for (field, expected) in cases {
+      XCTAssertEqual(try header([field], from: "http://h/", to: "http://h/"), expected, field.debugDescription)
+    }
+  }
+
+  /// A response and a request within the machine need no TLS for `Secure` cookies, as in browsers and curl.
+  func test_secureCookiesOfLoopbackNeedNoTLS() throws {
+    let cases: [(String, String?)] = [
+      ("http://localhost/", "a=1"), ("http://LOCALHOST:8080/", "a=1"), ("http://localhost./", "a=1"),
+      ("http://127.0.0.1/", "a=1"), ("http://127.0.0.1:81/", "a=1"), ("http://127.1.2.3/", "a=1"),
+      ("http://[::1]/", "a=1"), ("http://[::1]:81/", "a=1"), ("https://localhost/", "a=1"),
+      ("http://localhost.com/", nil), ("http://x.localhost/", nil), ("http://127.0.0.1.com/", nil),
+      ("http://127.evil.0.1/", nil), ("http://128.0.0.1/", nil), ("http://10.0.0.1/", nil), ("http://[::2]/", nil),
+      ("http://[::ffff:127.0.0.1]/", nil), ("http://h/", nil),
+    ]
+    for (text, expected) in cases {
+      XCTAssertEqual(try header(["a=1; Secure"], from: text, to: text), expected, text)
+    }
+    XCTAssertEqual(try header(["a=1; Secure"], from: "https://localhost/", to: "http://localhost:8080/"), "a=1")
+    XCTAssertEqual(try header(["a=1; Secure", "a=2"], from: "http://localhost/", to: "http://localhost/"), "a=2")
+    XCTAssertEqual(
+      try header(["__Host-a=1; Secure; Path=/"], from: "http://localhost/", to: "http://localhost/"), "__Host-a=1")
+  }
+
   func test_cookiesExpire() throws {
     XCTAssertEqual(try header(["a=1; Max-Age=10"], from: "http://h/", to: "http://h/", later: 9), "a=1")
     XCTAssertNil(try header(["a=1; Max-Age=10"], from: "http://h/", to: "http://h/", later: 10))

@@ -183,6 +183,31 @@ final class RedirectPolicyTests: XCTestCase {
     }
   }
 
+  /// RFC 9110 §15.4 and §10.1.1.
+  func test_aGetThatWasAPost_hasNoFieldOfTheBody() throws {
+    let dropped = [
+      "Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Location", "Digest",
+      "Last-Modified", "Content-Digest", "Repr-Digest", "Unencoded-Digest", "Content-MD5", "Content-Range",
+      "Content-Disposition", "content-disposition", "CONTENT-ID", "Content-Transfer-Encoding", "Content-Features",
+      "ETag",
+      "Trailer", "Transfer-Encoding", "Expect",
+    ]
+    let kept = [
+      "Accept", "Accept-Encoding", "If-Match", "If-None-Match", "If-Modified-Since", "Range", "Idempotency-Key",
+      "Cache-Control", "Prefer", "TE", "User-Agent", "X-Content-Type", "Contents", "Want-Digest", "Want-Content-Digest",
+    ]
+    for name in dropped + kept {
+      for (status, method, becomesGet) in [
+        (301, HTTPMethod.post, true), (302, .post, true), (303, .post, true), (303, .put, true), (303, .patch, true),
+        (307, .post, false), (308, .put, false), (302, .put, false),
+      ] {
+        let next = try followed(decide("http://h/", status, "/x", method: method, headers: [name: "v"]))
+        XCTAssertEqual(
+          next.headers[name], becomesGet && dropped.contains(name) ? nil : "v", "\(name) \(status) \(method)")
+      }
+    }
+  }
+
   func test_aPolicyMayKeepTheMethodOn301And302() throws {
     let policy = RedirectPolicy.follow(keepsMethod: true)
     for (status, expected) in [(301, HTTPMethod.post), (302, .post), (303, .get), (307, .post)] {

@@ -101,6 +101,32 @@ extension TransportSuite {
     XCTAssertEqual(server.requestCount, 5)
   }
 
+  func test_aCookieOfARedirectReplacesTheCallers() throws {
+    // A login that redirects to itself until the cookie has arrived.
+    let server = try TestServer { request in
+      request.header("Cookie") == "theme=dark; sid=new"
+        ? .text("welcome") : TestServer.Response.redirect(to: "/login").header("Set-Cookie", "sid=new; Secure")
+    }
+    var login = Request(url: server.url("/login"), headers: ["Cookie": "sid=old; theme=dark"])
+    login.options.cookies = CookieJar()
+    XCTAssertEqual(try response(login).body, Data("welcome".utf8))
+    XCTAssertEqual(server.requests.map { $0.header("Cookie") }, ["sid=old; theme=dark", "theme=dark; sid=new"])
+  }
+
+  func test_aPOSTThatBecomesGET_hasNoFieldsOfTheBody() throws {
+    let server = try TestServer { $0.path == "/a" ? TestServer.Response.redirect(to: "/b", status: 303) : .text("b") }
+    let names = [
+      "Digest", "Content-MD5", "Content-Range", "Content-Disposition", "Repr-Digest", "Last-Modified", "Expect",
+    ]
+    var headers: HTTPHeaders = ["X-Kept": "1"]
+    for name in names { headers[name] = name == "Expect" ? "100-continue" : "v" }
+    let post = Request(method: .post, url: server.url("/a"), headers: headers, body: .data(Data("content".utf8)))
+    XCTAssertEqual(try response(post).body, Data("b".utf8))
+    let get = try XCTUnwrap(server.requests.last)
+    XCTAssertEqual(get.header("X-Kept"), "1")
+    for name in names { XCTAssertNil(get.header(name), name) }
+  }
+
   func test_aurlIsNotRequestedAgainWithTheSameCookies() throws {
     let server = try TestServer { request in
       request.path == "/login"

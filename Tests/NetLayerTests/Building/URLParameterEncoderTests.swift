@@ -89,7 +89,7 @@ final class URLParameterEncoderTests: XCTestCase {
   func test_datesDataDecimalsAndURLs_haveOneText() throws {
     let date = Date(timeIntervalSinceReferenceDate: 1.5)
     XCTAssertEqual(try text(["d": date]), "d=1.5")
-    XCTAssertEqual(try text(["d": date], .init(dates: .iso8601)), "d=2001-01-01T00%3A00%3A01Z")
+    XCTAssertEqual(try text(["d": date], .init(dates: .iso8601)), "d=2001-01-01T00%3A00%3A01.500Z")
     XCTAssertEqual(try text(["d": date], .init(dates: .secondsSince1970)), "d=978307201.5")
     XCTAssertEqual(try text(["d": Data([1, 2, 255])]), "d=AQL/")
     XCTAssertEqual(try text(["d": Decimal(string: "12.50")]), "d=12.5")
