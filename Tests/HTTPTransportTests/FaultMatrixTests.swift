@@ -39,7 +39,7 @@ class FaultMatrixTests: XCTestCase {
     #endif
   }
 
-  static func expected(_ fault: TestServer.Fault) -> FaultGrid.Expected {
+  class func expected(_ fault: TestServer.Fault) -> FaultGrid.Expected {
     switch fault {
     case .neverResponding, .headStalled, .stalledBody: .failure(.timeout, saying: "Timeouts.idle")
     case .dripping: .failure(.timeout, saying: "Timeouts.total")
@@ -48,6 +48,11 @@ class FaultMatrixTests: XCTestCase {
     case .redirectLoop: .failure(.redirect, saying: "already requested")
     case .redirectToFile: .failure(.redirect, saying: "file:///etc/passwd")
     case .endlessBody, .gzipBomb: .failure(.tooLarge, saying: "larger than 1048576 bytes")
+    case .malformedStatusLine, .headerWithoutColon, .foldedFirstField, .hugeHeader, .tenThousandHeaders, .negativeLength,
+      .twoLengths, .brokenChunkSize, .corruptGzip, .wrongContentEncoding:
+      .failure(.parse)
+    // The name is that of no coding.
+    case .unknownContentEncoding: .reply("plain")
     default: .failure(.connection)
     }
   }

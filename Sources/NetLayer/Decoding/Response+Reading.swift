@@ -194,9 +194,10 @@ extension Response {
     return Envelope.cut(String(line))
   }
 
-  /// Returns a parse error of this response.
+  /// Returns a parse error of this response. It names a content coding that the transport has not decoded.
   func parseFailure(_ reason: String, underlying: (any Error)? = nil) -> NetworkError {
-    reading.error(.parse, reason, response: self, underlying: underlying)
+    let coding = remainingCoding.map { "; the body was not decoded from its Content-Encoding \($0.debugDescription)" }
+    return reading.error(.parse, reason + (coding ?? ""), response: self, underlying: underlying)
   }
 
   /// The charset and the length in bytes of the body's byte order mark.

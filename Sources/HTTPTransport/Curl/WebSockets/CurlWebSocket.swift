@@ -159,7 +159,7 @@
         do {
           try follow(opening.next())
         } catch {
-          fail(.connection, "the response from \(hostAndPort) is not valid: \(error.reason)")
+          fail(.parse, "the response from \(hostAndPort) is not valid: \(error.reason)")
         }
       case .open:
         stateMachine?.feed(bytes, at: loop.now)
