@@ -22,7 +22,7 @@ extension NetworkError {
     public static let cancelled = Kind(.cancelled)
     /// TLS could not be established, for example because of the certificate, host name or version.
     public static let tls = Kind(.tls)
-    /// A redirect could not be followed: a cycle, one too many, or one to http from https or to another scheme.
+    /// A redirect could not be followed: one too many, as in a loop, or one to http from https or to another scheme.
     public static let redirect = Kind(.redirect)
     /// The request is not a valid HTTP request, for example because of its scheme, host, method or a header field.
     public static let invalidRequest = Kind(.invalidRequest)

@@ -26,7 +26,8 @@
 
     func test_aNameThatIsNoCoding_isIgnored_andTheFieldStays() async throws {
       for coding in [
-        "UTF-8", "utf8", "none", "None", "binary", "text/plain", "null", "aws-chunked", "8bit", "", ",", "identity, utf-8",
+        "UTF-8", "utf8", "none", "None", "binary", "text/plain", "null", "aws-chunked", "8bit", "", ",",
+        "identity, utf-8",
         "application/json", "charset=utf-8", "amz-1.0", "unicode", "\"\"",
       ] {
         for body in [Self.json, Self.gzip] {
@@ -71,7 +72,8 @@
       let response = try await network(server.url("/")).response(.get("/user"))
       XCTAssertEqual(response.body, Data(Self.json))
       // A decoded body is not reported as coded.
-      let broken = try TestServer { _ in Self.coded("gzip", TestRoutes.bytes("1f8b08000000000002034b040043beb7e801000000")) }
+      let letter = TestRoutes.bytes("1f8b08000000000002034b040043beb7e801000000")
+      let broken = try TestServer { _ in Self.coded("gzip", letter) }
       let decoded = try await network(broken.url("/")).response(.get("/user"))
       let error = try failure { try decoded.json() }
       XCTAssertFalse(error.reason.contains("Content-Encoding"), error.reason)
@@ -124,7 +126,8 @@
 
     func test_eventsOfAnUnknownName_areRead_andOfACodingThatIsNotDecoded_areAnError() async throws {
       for (coding, isRead) in [
-        ("UTF-8", true), ("none", true), ("aws-chunked", true), ("compress", false), ("exi", false), ("gzip, dcb", false),
+        ("UTF-8", true), ("none", true), ("aws-chunked", true), ("compress", false), ("exi", false),
+        ("gzip, dcb", false),
       ] {
         let server = try TestServer { _ in
           .bytes(Array("data: x\n\n".utf8), type: "text/event-stream").header("Content-Encoding", coding)
