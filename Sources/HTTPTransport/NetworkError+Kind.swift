@@ -22,7 +22,7 @@ extension NetworkError {
     public static let cancelled = Kind(.cancelled)
     /// TLS could not be established, for example because of the certificate, host name or version.
     public static let tls = Kind(.tls)
-    /// A redirect could not be followed: a cycle, one too many, or one to http from https or to another scheme.
+    /// A redirect could not be followed: one too many, as in a loop, or one to http from https or to another scheme.
     public static let redirect = Kind(.redirect)
     /// The request is not a valid HTTP request, for example because of its scheme, host, method or a header field.
     public static let invalidRequest = Kind(.invalidRequest)
@@ -34,7 +34,8 @@ extension NetworkError {
     public static let status = Kind(.status)
     /// The code of the envelope is not a success: the server rejected the request.
     public static let business = Kind(.business)
-    /// The body could not be read as the requested type: malformed JSON, or a missing or mismatched member.
+    /// The response could not be read: it is not valid HTTP, its content coding fails, or its body is not of the requested
+    /// type, for example because of malformed JSON, or a missing or mismatched member. A retry would not succeed.
     public static let parse = Kind(.parse)
     /// The response exceeds a limit, such as `maxBodySize`. A retry would not succeed.
     public static let tooLarge = Kind(.tooLarge)

@@ -11,7 +11,7 @@ extension NetworkError {
     public var cancelled: String
     /// The message for a certificate or TLS version that is not accepted.
     public var tls: String
-    /// The message for JSON that is malformed or does not match the model.
+    /// The message for a response that is malformed or does not match the model.
     public var parse: String
     /// The message for parameters that can't be sent.
     public var parameter: String

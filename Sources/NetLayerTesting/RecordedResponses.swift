@@ -55,8 +55,7 @@ struct RecordedResponses: Sendable {
     var (current, trail) = (request, RedirectTrail())
     while case .success(let response) = found.result(current) {
       let decision = RedirectPolicy.decide(
-        original: request, currentRequest: current, status: response.status, headers: response.headers, trail: trail,
-        cookies: nil)
+        original: request, currentRequest: current, status: response.status, headers: response.headers, trail: trail)
       switch decision {
       case .follow(let next, let longer):
         guard let following = find(next)?.chosen() else { return found }

@@ -39,15 +39,20 @@ class FaultMatrixTests: XCTestCase {
     #endif
   }
 
-  static func expected(_ fault: TestServer.Fault) -> FaultGrid.Expected {
+  class func expected(_ fault: TestServer.Fault) -> FaultGrid.Expected {
     switch fault {
     case .neverResponding, .headStalled, .stalledBody: .failure(.timeout, saying: "Timeouts.idle")
     case .dripping: .failure(.timeout, saying: "Timeouts.attempt")
     // Bytes after the content are not part of it. If both framings are present, the chunked one applies.
     case .lengthTooShort, .lengthAndChunks: .reply("ok")
-    case .redirectLoop: .failure(.redirect, saying: "already requested")
+    case .redirectLoop: .failure(.redirect, saying: "more than 10 redirects")
     case .redirectToFile: .failure(.redirect, saying: "file:///etc/passwd")
     case .endlessBody, .gzipBomb: .failure(.tooLarge, saying: "larger than 1048576 bytes")
+    case .malformedStatusLine, .headerWithoutColon, .foldedFirstField, .hugeHeader, .tenThousandHeaders,
+      .negativeLength, .twoLengths, .brokenChunkSize, .corruptGzip, .wrongContentEncoding:
+      .failure(.parse)
+    // The name is that of no coding.
+    case .unknownContentEncoding: .reply("plain")
     default: .failure(.connection)
     }
   }

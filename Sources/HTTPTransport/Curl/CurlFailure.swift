@@ -47,7 +47,9 @@
             + "Request.Options.maxBodySize, or CurlTransport.Configuration.maxBodySize for all requests"
         )
       }
-      return facts.handle.attempt.abortReason.map { (.connection, "\(facts.host): \($0)") }
+      let attempt = facts.handle.attempt
+      return attempt.lossReason.map { (.connection, "\(facts.host): \($0)") }
+        ?? attempt.abortReason.map { (.parse, "\(facts.host): \($0)") }
     }
 
     typealias Verdict = (kind: NetworkError.Kind, reason: String)
@@ -70,7 +72,7 @@
           }
         ),
         CURLE_COULDNT_CONNECT: (.connection, refused),
-        CURLE_WEIRD_SERVER_REPLY: (.connection, notHTTP),
+        CURLE_WEIRD_SERVER_REPLY: (.parse, notHTTP),
         CURLE_HTTP2: (.connection, http2Error),
         CURLE_HTTP2_STREAM: (.connection, http2Error),
         CURLE_PARTIAL_FILE: (.connection, closedWithoutResponse),
@@ -87,7 +89,7 @@
         CURLE_RECV_ERROR: (.connection, lostBeforeResponse),
         CURLE_SSL_CERTPROBLEM: (.tls, unusableIdentity),
         CURLE_BAD_CONTENT_ENCODING: (
-          .connection, { "the body from \($0.host) does not match its Content-Encoding; check the server" }
+          .parse, { "the body from \($0.host) does not match its Content-Encoding; check the server" }
         ),
         CURLE_SEND_FAIL_REWIND: (
           .connection,
@@ -173,7 +175,8 @@
     /// The rules for codes whose meaning depends on other facts. The first one that applies wins: for a lost connection,
     /// a cause in the tunnel comes before one in the handshake, and that before one in the response.
     private static let rules: [@Sendable (CurlFacts) -> Verdict?] = [
-      refusedTunnel, closedInHandshake, demandedCertificate, peerIsGone, truncated, invalidHead, tooLargeHead,
+      refusedTunnel, closedInHandshake, demandedCertificate, peerIsGone, invalidChunks, truncated,
+      invalidHead, tooLargeHead,
       unusableKey,
       protocolOfResponse,
     ]
@@ -219,6 +222,15 @@
       )
     }
 
+    /// Depending on its version, libcurl reports an invalid chunk with the code of a lost connection or of a bad argument.
+    @Sendable private static func invalidChunks(_ facts: CurlFacts) -> Verdict? {
+      guard facts.response.isHeadComplete, [CURLE_RECV_ERROR, CURLE_BAD_FUNCTION_ARGUMENT].contains(facts.code),
+        facts.code == CURLE_BAD_FUNCTION_ARGUMENT || facts.text.lowercased().contains("chunk")
+      else { return nil }
+      let cause = facts.code == CURLE_RECV_ERROR ? ": \(facts.text)" : ""
+      return (.parse, "the body from \(facts.host) has invalid chunks\(cause); check the server")
+    }
+
     @Sendable private static func truncated(_ facts: CurlFacts) -> Verdict? {
       guard facts.response.status >= 200 else { return nil }
       switch facts.code {
@@ -231,7 +243,7 @@
 
     @Sendable private static func invalidHead(_ facts: CurlFacts) -> Verdict? {
       guard facts.code == CURLE_WEIRD_SERVER_REPLY, facts.response.status > 0 else { return nil }
-      return (.connection, "the response header from \(facts.host) is not valid: \(facts.text); check the server")
+      return (.parse, "the response header from \(facts.host) is not valid: \(facts.text); check the server")
     }
 
     @Sendable private static func tooLargeHead(_ facts: CurlFacts) -> Verdict? {
@@ -239,7 +251,7 @@
         facts.response.status > 0
       else { return nil }
       return (
-        .connection,
+        .parse,
         "the response header from \(facts.host) has a line longer than libcurl's limit of 100 KB, or is too "
           + "large in total; check the server"
       )
@@ -256,7 +268,7 @@
       guard facts.code == CURLE_UNSUPPORTED_PROTOCOL, !facts.text.contains("not supported or disabled") else {
         return nil
       }
-      return (.connection, notHTTP(facts))
+      return (.parse, notHTTP(facts))
     }
   }
 #endif

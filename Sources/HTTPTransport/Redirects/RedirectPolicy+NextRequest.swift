@@ -12,12 +12,12 @@ extension RedirectPolicy {
     case fail(NetworkError)
   }
 
-  /// Returns the decision on a response with `status` and `headers` to `currentRequest`, which was sent with the jar's
-  /// `cookies`. `trail` contains the previous redirects, and `original` is the caller's request. `isUnixSocket` returns
-  /// whether the transport connects to a Unix domain socket for a URL: only its own origin may redirect to it.
+  /// Returns the decision on a response with `status` and `headers` to `currentRequest`. `trail` contains the previous
+  /// redirects, and `original` is the caller's request. `isUnixSocket` returns whether the transport connects to a Unix
+  /// domain socket for a URL: only its own origin may redirect to it.
   package static func decide(
     original: Request, currentRequest: Request, status: Int, headers: HTTPHeaders, trail: RedirectTrail,
-    cookies: String?, isUnixSocket: (URL) -> Bool = { _ in false }
+    isUnixSocket: (URL) -> Bool = { _ in false }
   ) -> Decision {
     guard [301, 302, 303, 307, 308].contains(status), let location = headers.values(of: "Location").first else {
       return .deliver
@@ -70,16 +70,9 @@ extension RedirectPolicy {
     if !next.body.isRepeatable {
       return fail("\(from) redirects to \(location), but the body can be sent only once; use a repeatable BodyStream")
     }
-    let trail = trail.adding(
-      Response.Redirect(url: currentRequest.url, status: status, headers: headers), to: currentRequest, cookies: cookies
-    )
-    guard !trail.contains(next) else {
-      return fail(
-        "\(from) redirects to \(location), but this call has already requested \(next.method) \(target.absoluteString)"
-          + (currentRequest.chosenOptions?.value.cookies == nil ? "" : " with the same cookies")
-          + "; check the server for a redirect loop")
-    }
-    return .follow(next, trail)
+    // A loop may end: the response may depend on time, on the number of requests, or on cookies. The limit ends the others.
+    return .follow(
+      next, trail.adding(Response.Redirect(url: currentRequest.url, status: status, headers: headers)))
   }
 
   /// Resolves `location`. A target without a fragment inherits the fragment of `from` (RFC 9110 §10.2.2).

@@ -8,8 +8,7 @@ import PortableFoundation
 ///   `Digest`, `Repr-Digest`, `ETag`, `Last-Modified`, `Trailer`), and no `Expect`.
 /// - The cookies that a redirect sets replace those of the caller's `Cookie` field, if there is a `CookieJar`.
 /// - A target with a scheme other than `http` and `https` fails with `redirect`.
-/// - A cycle fails with `redirect`: a method and URL that this call has requested before, with the same cookies if
-///   there is a `CookieJar`.
+/// - A URL may be requested again: a redirect to itself may set a cookie, or wait for a result. Only the limit ends a loop.
 /// - A target without a fragment inherits the fragment of the redirected URL (RFC 9110 §10.2.2).
 /// - `Authorization`, `Cookie`, `Proxy-Authorization` and all fields whose names are secret, according to
 ///   `Redaction.standard` or the backend's redaction, are not sent to another origin.

@@ -169,7 +169,7 @@
       let decision = RedirectPolicy.decide(
         original: transfer.request, currentRequest: transfer.currentRequest, status: http.statusCode,
         headers: Self.headers(http),
-        trail: transfer.trail, cookies: transfer.cookiesSent)
+        trail: transfer.trail)
       if case .deliver = decision { transfer.deliverHead(Self.headers(http)) } else { transfer.redirect = decision }
     }
 

@@ -195,14 +195,13 @@
 
     private static func urlRequest(_ transfer: SessionTransfer) -> URLRequest {
       let request = transfer.currentRequest
-      transfer.cookiesSent = request.jarCookies
       var result = URLRequest(url: request.url)
       result.httpMethod = request.method.rawValue
       // Far above the limits of this transport, so that the session's limit never expires first.
       result.timeoutInterval = URLSessionTransport.Configuration.requestLimit
       result.httpShouldHandleCookies = false
       for field in request.headers { result.addValue(field.value, forHTTPHeaderField: field.name) }
-      if let cookies = transfer.cookiesSent { result.setValue(cookies, forHTTPHeaderField: "Cookie") }
+      if let cookies = request.jarCookies { result.setValue(cookies, forHTTPHeaderField: "Cookie") }
       if case .data(let data) = request.body { result.httpBody = data }
       return result
     }

@@ -42,7 +42,9 @@
         .clientCertificateRequired:
         (.tls, "the TLS handshake with \(host) failed; check the server's certificate")
       // Linux reports this for a response that is not HTTP. The URL's scheme has already been checked.
-      case .unsupportedURL: (.connection, "\(host) did not respond with HTTP; check the port")
+      case .unsupportedURL: (.parse, "\(host) did not respond with HTTP; check the port")
+      case .cannotDecodeContentData, .cannotDecodeRawData, .cannotParseResponse:
+        (.parse, "the response from \(host) is not valid; check the server")
       case .badURL: (.invalidRequest, "URLSession rejected the URL \(url.absoluteString)")
       case .httpTooManyRedirects: (.redirect, "too many redirects at \(host)")
       default: (.connection, "the request to \(host) failed")

@@ -9,8 +9,6 @@
   // @unchecked Sendable: for the same reason as its superclass; the session's queue is the transport's thread.
   final class SessionTransfer: TransferState, @unchecked Sendable {
     private weak var core: SessionCore?
-    /// The `Cookie` field of the current request, from the jar.
-    var cookiesSent: String?
     var task: URLSessionDataTask?
     var response: HTTPURLResponse?
     /// Whether the head has been processed, and the redirect that it contains.

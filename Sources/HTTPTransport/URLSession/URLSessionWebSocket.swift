@@ -27,7 +27,6 @@
     private let request: Request
     private var currentRequest: Request
     private var trail = RedirectTrail()
-    private var cookiesSent: String?
     private let options: WebSocketOptions
     private let settings: SessionSettings
     private let gate = FlowGate()
@@ -128,8 +127,7 @@
         native.timeoutInterval = 1e9
       }
       for field in currentRequest.headers { native.addValue(field.value, forHTTPHeaderField: field.name) }
-      cookiesSent = currentRequest.jarCookies
-      if let cookiesSent { native.setValue(cookiesSent, forHTTPHeaderField: "Cookie") }
+      if let cookies = currentRequest.jarCookies { native.setValue(cookies, forHTTPHeaderField: "Cookie") }
       if !options.subprotocols.isEmpty {
         native.setValue(options.subprotocols.joined(separator: ", "), forHTTPHeaderField: "Sec-WebSocket-Protocol")
       }
@@ -293,8 +291,7 @@
       let status = native.statusCode
       let response = response(of: native, status: status)
       switch RedirectPolicy.decide(
-        original: request, currentRequest: currentRequest, status: status, headers: response.headers, trail: trail,
-        cookies: cookiesSent)
+        original: request, currentRequest: currentRequest, status: status, headers: response.headers, trail: trail)
       {
       case .fail(let error): finish(.failure(error))
       case .follow(let next, let trail):

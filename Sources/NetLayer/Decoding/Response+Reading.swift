@@ -10,7 +10,7 @@ extension Response {
   public func text() throws(NetworkError) -> String {
     if let (name, encoding, length) = mark { return try text(body.dropFirst(length), encoding, name) }
     guard let name = charset.unlessEmpty ?? declaredEncoding else { return try text(body, .utf8, "utf-8") }
-    guard let encoding = Self.encodings[name] else {
+    guard let encoding = String.Encoding(label: name) else {
       throw parseFailure("unknown charset \(name.debugDescription); name one with text(as:), or decode the body bytes")
     }
     return try text(body, encoding, name)
@@ -194,9 +194,10 @@ extension Response {
     return Envelope.cut(String(line))
   }
 
-  /// Returns a parse error of this response.
+  /// Returns a parse error of this response. It names a content coding that the transport has not decoded.
   func parseFailure(_ reason: String, underlying: (any Error)? = nil) -> NetworkError {
-    reading.error(.parse, reason, response: self, underlying: underlying)
+    let coding = remainingCoding.map { "; the body was not decoded from its Content-Encoding \($0.debugDescription)" }
+    return reading.error(.parse, reason + (coding ?? ""), response: self, underlying: underlying)
   }
 
   /// The charset and the length in bytes of the body's byte order mark.
@@ -226,21 +227,6 @@ extension Response {
     let value = declaration[name.upperBound...].drop { $0 == "=" || $0.isWhitespace }
     guard let quote = value.first, quote == "\"" || quote == "'" else { return nil }
     return value.dropFirst().prefix { $0 != quote }.lowercased()
-  }
-
-  private static let encodings: [String: String.Encoding] = [
-    "utf-8": .utf8, "utf8": .utf8, "us-ascii": .ascii, "ascii": .ascii, "iso-8859-1": .isoLatin1, "latin1": .isoLatin1,
-    "iso-8859-2": .isoLatin2, "windows-1250": .windowsCP1250, "windows-1251": .windowsCP1251,
-    "windows-1252": .windowsCP1252, "utf-16": .utf16, "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian,
-    "utf-32": .utf32, "shift_jis": .shiftJIS, "euc-jp": .japaneseEUC, "iso-2022-jp": .iso2022JP,
-    // GB 18030 includes the other two, and servers declare any of the three (WHATWG Encoding, "gbk").
-    "gb18030": coreFoundation(0x0632), "gbk": coreFoundation(0x0632), "gb2312": coreFoundation(0x0632),
-    "big5": coreFoundation(0x0A03), "euc-kr": coreFoundation(0x0940),
-  ]
-
-  /// Returns an encoding that Foundation knows only by its number in `CFStringEncodingExt.h`.
-  private static func coreFoundation(_ number: UInt) -> String.Encoding {
-    String.Encoding(rawValue: 0x8000_0000 | number)
   }
 }
 

@@ -186,6 +186,8 @@ private final class EventSession: Sendable {
       throw response.parseFailure(
         "the response has \(type.isEmpty ? "no Content-Type" : type) instead of text/event-stream; check the endpoint")
     }
+    // The bytes of another coding contain no events, and the stream would reconnect forever.
+    if response.remainingCoding != nil { throw response.parseFailure("the events can't be read; check the server") }
     count.noteOpening()
     // Discard the unfinished event of the last connection.
     state.withLock { state in

@@ -111,6 +111,8 @@ public struct UploadProtocol: Sendable, Hashable {
   /// Reads the URL of the upload, or the reason why it may not be used.
   private static func location(_ response: Response) -> (URL?, String?) {
     guard let text = single("Location", response.headers) else { return (nil, nil) }
+    // It would be the URL of the creation, which is not an upload.
+    if text.allSatisfy(\.isWhitespace) { return (nil, "an empty Location is not the URL of an upload") }
     guard let url = URL(reference: text, from: response.url), let scheme = url.scheme?.lowercased(),
       ["http", "https"].contains(scheme), url.host?.isEmpty == false
     else { return (nil, "\(text.debugDescription) is not a valid http or https URL") }

@@ -12,8 +12,7 @@ extension HAREntry {
       let hop = Response(request: current, status: redirect.status, headers: redirect.headers)
       entries.append(HAREntry(current, .success(hop), started: started, redaction: redaction))
       let decision = RedirectPolicy.decide(
-        original: request, currentRequest: current, status: redirect.status, headers: redirect.headers, trail: trail,
-        cookies: nil)
+        original: request, currentRequest: current, status: redirect.status, headers: redirect.headers, trail: trail)
       if case .follow(let next, let longer) = decision { (current, trail) = (next, longer) }
     }
     if let response { current.url = response.url }

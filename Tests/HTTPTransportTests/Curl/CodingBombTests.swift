@@ -75,7 +75,7 @@
         guard case .failure(let error) = try outcome(request, on: try CurlTransport()) else {
           return XCTFail("\(coding) was taken")
         }
-        XCTAssertEqual(error.kind, .connection)
+        XCTAssertEqual(error.kind, .parse)
         XCTAssert(error.reason.contains("gzip without any content"), error.reason)
       }
       // Below the limit, empty members are valid.

@@ -37,19 +37,19 @@
 
     func test_anOverlongLineInAHeadIsReported() throws {
       let line = "X-Long: " + String(repeating: "x", count: 150_000) + "\r\n"
-      assert(try error(of: "HTTP/1.1 200 OK\r\n\(line)Content-Length: 2\r\n\r\nok"), .connection, says: "head", "KB")
+      assert(try error(of: "HTTP/1.1 200 OK\r\n\(line)Content-Length: 2\r\n\r\nok"), .parse, says: "head", "KB")
     }
 
     func test_anInvalidChunkSizeIsReported() throws {
       let size = String(repeating: "F", count: 20)
       let failure = try error(of: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(size)\r\nok\r\n0\r\n\r\n")
-      assert(failure, .connection, says: "127.0.0.1")
+      assert(failure, .parse, says: "127.0.0.1")
       XCTAssert(failure.reason.localizedCaseInsensitiveContains("chunk"), failure.reason)
     }
 
     func test_aResponseThatIsNotHTTPIsReported() throws {
       for text in ["Http/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "SSH-2.0-OpenSSH\r\n", "HTTP/9.9 200\r\n\r\n"] {
-        assert(try error(of: text), .connection, says: "did not respond with HTTP")
+        assert(try error(of: text), .parse, says: "did not respond with HTTP")
       }
     }
 

@@ -34,7 +34,7 @@
       case .success(let response):
         XCTFail("\(response.status), \(response.body.count) bytes", file: file, line: line)
       case .failure(let error):
-        XCTAssertEqual(error.kind, .connection, file: file, line: line)
+        XCTAssertEqual(error.kind, .parse, file: file, line: line)
         XCTAssert(error.reason.contains(words), error.reason, file: file, line: line)
       }
     }
@@ -62,7 +62,7 @@
         guard case .failure(let error) = try outcome(Request(url: server.url("/")), on: transport) else {
           return XCTFail("taken")
         }
-        XCTAssertEqual(error.kind, .connection)
+        XCTAssertEqual(error.kind, .parse)
       }
     }
 
@@ -80,7 +80,7 @@
         for _ in 0..<10 {
           XCTAssertEqual(try outcome(Request(url: server.url("/text")), on: transport).get().body, Data("ok".utf8))
           switch try outcome(Request(url: server.url("/")), on: transport) {
-          case .failure(let error): XCTAssertEqual(error.kind, .connection, head)
+          case .failure(let error): XCTAssertEqual(error.kind, .parse, head)
           // libcurl 8.23 ignores the line of an interim response.
           case .success(let response):
             XCTAssert(head.contains("103"), head)
@@ -100,7 +100,7 @@
       guard case .failure(let error) = try outcome(Request(url: server.url("/")), on: CurlTransport()) else {
         return XCTFail("taken")
       }
-      XCTAssertEqual(error.kind, .connection)
+      XCTAssertEqual(error.kind, .parse)
     }
 
     func test_trailersAreReadAndNotAddedToTheHead() throws {
@@ -193,7 +193,7 @@
         "Transfer-Encoding: chunked\u{B}", "Content-Length : 2", "X-A : b\r\nContent-Length: 2",
       ] {
         switch try outcome(of: "HTTP/1.1 200 OK\r\n\(field)\r\n\r\n2\r\nok\r\n0\r\n\r\n") {
-        case .failure(let error): XCTAssertEqual(error.kind, .connection, field.debugDescription)
+        case .failure(let error): XCTAssertEqual(error.kind, .parse, field.debugDescription)
         case .success(let response):
           XCTAssertTrue(CurlLibrary.isAtLeast(0x08_1500), field.debugDescription)
           XCTAssertEqual(String(decoding: response.body, as: UTF8.self), unfolded[field], field.debugDescription)

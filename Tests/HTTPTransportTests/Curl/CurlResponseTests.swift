@@ -22,7 +22,7 @@
           XCTFail("the length \(value.debugDescription) was taken")
           continue
         }
-        XCTAssertEqual(error.kind, .connection, value)
+        XCTAssertEqual(error.kind, .parse, value)
       }
     }
 
@@ -38,7 +38,7 @@
         guard case .failure(let error) = try outcome(.init(url: server.url("/")), on: try CurlTransport()) else {
           return XCTFail("501 fields were taken")
         }
-        XCTAssertEqual(error.kind, .connection)
+        XCTAssertEqual(error.kind, .parse)
         XCTAssert(error.reason.contains("more than 500 header fields"), error.reason)
       }
     }

@@ -81,10 +81,10 @@
       XCTAssertEqual(try outcome(plain, on: transport).get().body, Data(TestRoutes.message.utf8))
     }
 
-    func test_aBodyThatContradictsItsContentEncodingIsAConnectionError() throws {
+    func test_aBodyThatContradictsItsContentEncodingIsAParseError() throws {
       let server = try TestServer { _ in TestServer.Response.text("plain").header("Content-Encoding", "gzip") }
       let outcome = try outcome(Request(url: server.url("/")), on: try CurlTransport())
-      XCTAssertEqual(TransportSuite.kind(outcome), .connection)
+      XCTAssertEqual(TransportSuite.kind(outcome), .parse)
     }
 
     func test_aBodyAboveTheLimitNamesTheOption() throws {
@@ -109,7 +109,7 @@
       guard case .failure(let error) = try outcome(Request(url: server.url("/")), on: transport) else {
         return XCTFail("the head was let through")
       }
-      XCTAssertEqual(error.kind, .connection)
+      XCTAssertEqual(error.kind, .parse)
       XCTAssert(error.reason.contains("127.0.0.1:\(server.port)"), error.reason)
     }
 

@@ -113,7 +113,7 @@ import XCTest
       for (response, kind) in [
         (TestServer.Response.closeBeforeHead, NetworkError.Kind.connection), (.resetBeforeHead, .connection),
         (.init(body: .raw([.init("HTTP/1.1 101 S\r\nUpg")]), ending: .close), .connection),
-        (.init(body: .raw([.init("SSH-2.0-x\r\n\r\n")]), ending: .close), .connection), (.neverResponding, .timeout),
+        (.init(body: .raw([.init("SSH-2.0-x\r\n\r\n")]), ending: .close), .parse), (.neverResponding, .timeout),
         (.init(body: .raw([.init("HTTP/1.1 101 S\r\nUpg")]), ending: .hang), .timeout),
       ] {
         let transport = try CurlTransport()

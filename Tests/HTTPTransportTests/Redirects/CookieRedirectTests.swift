@@ -36,8 +36,7 @@ final class CookieRedirectTests: XCTestCase {
       if hasJar { jar.store(headers, from: request.url) }
       guard
         case .follow(let next, let after) = RedirectPolicy.decide(
-          original: original, currentRequest: request, status: 302, headers: headers, trail: trail,
-          cookies: request.jarCookies)
+          original: original, currentRequest: request, status: 302, headers: headers, trail: trail)
       else { return sent + ["not followed"] }
       (request, trail) = (next, after)
       note()

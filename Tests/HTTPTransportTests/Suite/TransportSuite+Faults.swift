@@ -33,7 +33,7 @@ extension TransportSuite {
   }
 
   func test_aResponseThatIsNotHTTPFails() throws {
-    try failure(request(.get, "/nonsense"), .connection)
+    try failure(request(.get, "/nonsense"), .parse)
     try assertStillServes()
   }
 

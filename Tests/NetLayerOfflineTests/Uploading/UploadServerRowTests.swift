@@ -95,7 +95,7 @@ final class UploadServerRowTests: UploadTestCase {
         XCTAssertEqual(error.kind, .redirect)
         XCTAssertTrue(error.reason.contains("from https to http"), error.reason)
       }
-      for place in ["ftp://h/1", "file:///etc/passwd", "http://", "http://[", "mailto:x"] {
+      for place in ["ftp://h/1", "file:///etc/passwd", "http://", "http://[", "mailto:x", "", " "] {
         let server = try UploadServer(method)
         server.fail("POST", .lie(["Location": place]))
         let result = await upload(server, method)

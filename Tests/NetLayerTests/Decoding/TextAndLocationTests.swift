@@ -32,6 +32,66 @@ final class TextAndLocationTests: XCTestCase {
     XCTAssertThrowsError(try response(Array("<?xml encoding=".utf8) + [0xE9], "text/xml").text(), "no end")
   }
 
+  /// The labels of the WHATWG Encoding standard for the charsets that are supported.
+  private static let labels: [(labels: String, bytes: [UInt8], text: String)] = [
+    ("unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8", [0xC3, 0xA9], "é"),
+    (
+      """
+      csisolatin2 iso-8859-2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2
+      """, [0xB1], "ą"
+    ),
+    ("cp1250 windows-1250 x-cp1250", [0xB9], "ą"), ("cp1251 windows-1251 x-cp1251", [0xFF], "я"),
+    ("cp1252 windows-1252 x-cp1252", [0x80, 0xE9], "€é"),
+    (
+      """
+      ansi_x3.4-1968 ascii cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1
+      iso_8859-1:1987 l1 latin1 us-ascii
+      """, [0x61], "a"
+    ),
+    (
+      "cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1 iso_8859-1:1987 l1 latin1", [0xE9],
+      "é"
+    ),
+    ("csshiftjis ms932 ms_kanji shift-jis shift_jis sjis windows-31j x-sjis", [0x82, 0xA0], "あ"),
+    ("shift_jis windows-31j ms932", [0x87, 0x40], "①"),
+    ("csiso2022jp iso-2022-jp", [0x1B, 0x24, 0x42, 0x24, 0x22, 0x1B, 0x28, 0x42], "あ"),
+    (
+      "chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 gbk iso-ir-58 x-gbk gb18030", [0xD6, 0xD0], "中"
+    ),
+    ("big5 big5-hkscs cn-big5 csbig5 x-x-big5", [0xA4, 0xA4], "中"),
+    (
+      """
+      cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949
+      """, [0xB0, 0xA1], "가"
+    ),
+    ("csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16le", [0xE9, 0x00], "é"),
+    ("unicodefffe utf-16be", [0x00, 0xE9], "é"),
+  ]
+
+  func test_everyWHATWGLabel_ofASupportedCharset_isKnown() throws {
+    var count = 0
+    for (labels, bytes, text) in Self.labels {
+      for label in labels.split(whereSeparator: \.isWhitespace) {
+        for spelling in [String(label), label.uppercased(), " \(label) ", "\"\(label)\""] {
+          XCTAssertEqual(try response(bytes, "text/plain; charset=\(spelling)").text(), text, spelling)
+        }
+        count += 1
+      }
+    }
+    XCTAssertGreaterThan(count, 85)
+    // Foundation on Linux can't decode EUC-JP.
+    for label in ["cseucpkdfmtjapanese", "euc-jp", "x-euc-jp"] {
+      do {
+        let text = try response([0xA4, 0xA2], "text/plain; charset=\(label)").text()
+        XCTAssertEqual(text, "あ", label)
+      } catch { XCTAssertFalse("\(error)".contains("unknown charset"), label) }
+    }
+    for unknown in ["utf-7", "x-user-defined", "iso-8859-99", "cp1252x", "latin", "utf"] {
+      let error = try failure { try response([0x61], "text/plain; charset=\(unknown)").text() }
+      XCTAssert(error.reason.contains("unknown charset"), error.reason)
+    }
+  }
+
   func test_textInANamedCharset_ignoresTheDeclaredOne() throws {
     XCTAssertEqual(try response([0xE9], "text/plain; charset=utf-8").text(as: .isoLatin1), "é")
     XCTAssertEqual(try response([0xC3, 0xA9]).text(as: .utf8), "é")

@@ -61,26 +61,19 @@
     /// The names of the codings, in the order of decoding.
     var names: String { stages.map(\.name).joined(separator: ", ") }
 
-    /// Creates a decoder for a `Content-Encoding` field; `nil` if the content is not coded.
+    /// Creates a decoder for the codings of a `Content-Encoding` field, up to the first one that can't be decoded; `nil` if
+    /// there are none.
     ///
-    /// - Throws: `Failure` for an unsupported coding.
+    /// - Throws: `Failure` for too many codings.
     init?(_ field: String) throws {
-      // The field lists the coding that was applied last at its end (RFC 9110 §8.4).
-      for name in field.split(whereSeparator: { ", \t".contains($0) }).reversed() {
-        let coding: Int
-        switch name.lowercased() {
-        case "identity": continue
-        case "gzip", "x-gzip": coding = CCODING_GZIP
-        case "deflate": coding = CCODING_DEFLATE
-        case "br": coding = CCODING_BROTLI
-        case "zstd": coding = CCODING_ZSTD
-        default: throw Failure(reason: "the Content-Encoding \(field.prefix(100).debugDescription) is not supported")
-        }
+      for name in ContentCoding.names(in: field) {
+        guard let coding = ContentCoding(name) else { continue }
+        guard let number = coding.number, Int(ccoding_available()) & number != 0 else { break }
         guard stages.count < Self.maxCodings else {
           throw Failure(reason: "the Content-Encoding names more than \(Self.maxCodings) codings")
         }
-        guard let stage = Stage(name, coding) else {
-          throw Failure(reason: "the content coding \(name) can't be decoded: its library or memory is unavailable")
+        guard let stage = Stage(name, number) else {
+          throw Failure(reason: "there is not enough memory to decode \(name)")
         }
         stages.append(stage)
       }
@@ -147,6 +140,19 @@
       let step = stage.input.withUnsafeMutableBytes { run(index, $0) }
       if case .bytes(let count) = step { stage.input.removeLast(Self.chunkSize - count) } else { stage.input = [] }
       return step
+    }
+  }
+
+  extension ContentCoding {
+    /// The number of the coding in CLibcurl; `nil` without a decoder.
+    fileprivate var number: Int? {
+      switch self {
+      case .gzip: CCODING_GZIP
+      case .deflate: CCODING_DEFLATE
+      case .brotli: CCODING_BROTLI
+      case .zstd: CCODING_ZSTD
+      case .other: nil
+      }
     }
   }
 #endif

@@ -40,7 +40,7 @@
       if (300..<400).contains(response.status) {
         let decision = RedirectPolicy.decide(
           original: transfer.request, currentRequest: transfer.currentRequest, status: response.status,
-          headers: response.headers, trail: transfer.trail, cookies: settings.cookiesSent,
+          headers: response.headers, trail: transfer.trail,
           isUnixSocket: configuration.directory.isUnixSocket)
         if case .deliver = decision {} else { reception.redirect = decision }
       }

@@ -52,8 +52,10 @@
       var hasBodyBegun = false
       /// Whether sending is paused.
       var isSendPaused = false
-      /// The reason why a callback ended the transfer, if libcurl's code is not specific enough.
+      /// The reason why a callback ended the transfer: the response violates a rule.
       var abortReason: String?
+      /// The reason why a request on a lost connection was not sent again.
+      var lossReason: String?
       /// The libcurl code with which the loop ends the transfer after the current callback; `nil` if it continues.
       var endCode: CURLcode?
       /// Whether libcurl has reported the end of the transfer without an error.

@@ -16,6 +16,9 @@
     /// The value of Content-Length; -1 without one.
     private var announced = -1
     private var isChunked = false
+    /// Whether the transfer coding is `identity`, after which libcurl ignores the length and waits for the end of the
+    /// connection.
+    private var isIdentity = false
     /// Whether the last field determines the end of the body, so that another line must not continue it.
     private var isFraming = false
     /// The parameter `timeout` of a Keep-Alive field, in seconds (RFC 2068 §19.7.1.1).
@@ -55,6 +58,7 @@
       lines.removeAll(keepingCapacity: true)
       announced = -1
       isChunked = false
+      isIdentity = false
       isFraming = false
       keepAlive = nil
       isCoded = false
@@ -110,6 +114,9 @@
         // Lines after the body are trailers (RFC 9112 §7.1.2).
         guard !isHeadComplete, status >= 200 else { return }
         isHeadComplete = true
+        if isIdentity, announced >= 0, !hasNoBody {
+          problem = problem ?? "the response has a Content-Length and the Transfer-Encoding identity (RFC 9112 §6.3)"
+        }
         headers = HTTPHeaders(ReceivedFields(lines: lines))
         lines = []
         return
@@ -204,7 +211,7 @@
     private mutating func note(transferCoding value: UnsafeBufferPointer<UInt8>) {
       switch String(decoding: value, as: UTF8.self).lowercased() {
       case "chunked" where !isChunked: isChunked = true
-      case "identity": break
+      case "identity": isIdentity = true
       default: problem = problem ?? "the response's Transfer-Encoding is not chunked: \(Self.quoted(value))"
       }
     }

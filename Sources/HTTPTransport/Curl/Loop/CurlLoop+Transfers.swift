@@ -122,7 +122,7 @@
       guard fate == .notSent || fate == .mayHaveBeenProcessed && (transfer.mayMultiplex || handle.isOnReusedConnection)
       else { return false }
       if let obstacle = transfer.obstacleToRepetition(fate, isBodyTaken: handle.attempt.hasBodyBegun) {
-        handle.attempt.abortReason = CurlFailure.lost(handle, code, obstacle)
+        handle.attempt.lossReason = CurlFailure.lost(handle, code, obstacle)
         return false
       }
       if fate == .notSent { transfer.refusals += 1 }

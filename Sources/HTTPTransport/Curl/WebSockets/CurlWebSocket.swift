@@ -32,7 +32,6 @@
     var receiver: WebSocketReceiver?
     var phase = Phase.connecting
     private var trail = RedirectTrail()
-    private var cookiesSent: String?
     var handle: CurlHandle?
     var descriptor: Int32 = -1
     /// The number of the connection, because another connection may reuse the descriptor later.
@@ -112,9 +111,8 @@
         options, offersCompression: options.compression && WebSocketDeflate.isAvailable)
       self.handshake = handshake
       opening = WebSocketOpening()
-      cookiesSent = currentRequest.jarCookies
       output = handshake.head(
-        of: currentRequest, cookies: cookiesSent, userAgent: handle.configuration.userAgent)
+        of: currentRequest, cookies: currentRequest.jarCookies, userAgent: handle.configuration.userAgent)
       (offset, writeFailure) = (0, nil)
       phase = .opening
       lastActivity = loop.now
@@ -159,7 +157,7 @@
         do {
           try follow(opening.next())
         } catch {
-          fail(.connection, "the response from \(hostAndPort) is not valid: \(error.reason)")
+          fail(.parse, "the response from \(hostAndPort) is not valid: \(error.reason)")
         }
       case .open:
         stateMachine?.feed(bytes, at: loop.now)
@@ -207,7 +205,7 @@
       }
       switch RedirectPolicy.decide(
         original: request, currentRequest: currentRequest, status: status, headers: headers, trail: trail,
-        cookies: cookiesSent, isUnixSocket: loop.configuration.directory.isUnixSocket)
+        isUnixSocket: loop.configuration.directory.isUnixSocket)
       {
       case .fail(let error): fail(error)
       case .follow(let next, let trail):

@@ -256,8 +256,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let sent = try XCTUnwrap(virtual.stub.requests.first)
     XCTAssertEqual(sent.headers["X-Ticket"], "s")
     let decision = RedirectPolicy.decide(
-      original: sent, currentRequest: sent, status: 307, headers: ["Location": "http://evil/"], trail: RedirectTrail(),
-      cookies: nil)
+      original: sent, currentRequest: sent, status: 307, headers: ["Location": "http://evil/"], trail: RedirectTrail())
     guard case .follow(let next, _) = decision else { return XCTFail("\(decision)") }
     XCTAssertNil(next.headers["X-Ticket"])
   }
