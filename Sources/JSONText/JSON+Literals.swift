@@ -46,20 +46,35 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, Expre
 extension JSON {
   /// Returns the string as a JSON string literal, escaping only the characters that must be escaped.
   package static func quoted(_ string: String) -> String {
-    var text = "\""
-    for scalar in string.unicodeScalars {
-      switch scalar {
-      case "\"": text += "\\\""
-      case "\\": text += "\\\\"
-      case "\n": text += "\\n"
-      case "\r": text += "\\r"
-      case "\t": text += "\\t"
-      case "\u{8}": text += "\\b"
-      case "\u{C}": text += "\\f"
-      case ..<" ": text += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
-      default: text.unicodeScalars.append(scalar)
+    var text: [UInt8] = []
+    quote(string, into: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Appends the string as a JSON string literal. Runs of bytes that need no escapes are copied as a whole.
+  package static func quote(_ string: String, into text: inout [UInt8]) {
+    text.append(UInt8(ascii: "\""))
+    var string = string
+    string.withUTF8 { bytes in
+      var start = 0
+      for index in 0..<bytes.count {
+        let byte = bytes[index]
+        guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+        text.append(contentsOf: bytes[start..<index])
+        start = index + 1
+        text.append(UInt8(ascii: "\\"))
+        switch byte {
+        case 0x08: text.append(UInt8(ascii: "b"))
+        case 0x09: text.append(UInt8(ascii: "t"))
+        case 0x0A: text.append(UInt8(ascii: "n"))
+        case 0x0C: text.append(UInt8(ascii: "f"))
+        case 0x0D: text.append(UInt8(ascii: "r"))
+        case ..<0x20: text.append(contentsOf: "u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8)
+        default: text.append(byte)
+        }
       }
+      text.append(contentsOf: bytes[start...])
     }
-    return text + "\""
+    text.append(UInt8(ascii: "\""))
   }
 }

@@ -43,18 +43,17 @@ public struct JSONParameterEncoder: ParameterEncoder {
   public func encode(_ parameters: Parameters, into request: inout Request) throws {
     let encoder = ParameterValueEncoder(dates: dates, data: data, keys: keys)
     let (common, own) = parameters.split
-    var value = try encoder.encode(own)
+    var value = try encoder.node(of: own)
     if !common.isEmpty {
-      if case .object = value {
-        value = try encoder.encode(parameters)
+      if value.isObject {
+        value = try encoder.node(of: parameters)
       } else {
         try URLParameterEncoder(destination: .query, dates: dates, data: data, keys: keys)
           .encode(common, into: &request)
       }
     }
-    var text = try Self.text(of: value)
-    if prettyPrinted { text = try JSON(parsing: text).pretty() }
-    request.body = .data(Data(text.utf8))
+    let text = try value.json(keys: keys)
+    request.body = .data(prettyPrinted ? Data(try JSON(parsing: Data(text)).pretty().utf8) : Data(text))
     if request.headers["Content-Type"] == nil { request.headers["Content-Type"] = "application/json" }
   }
 
@@ -62,42 +61,8 @@ public struct JSONParameterEncoder: ParameterEncoder {
   ///
   /// - Throws: `NetworkError` of kind `encoding`.
   func line(of value: any Sendable & Encodable) throws -> String {
-    try Self.text(of: ParameterValueEncoder(dates: dates, data: data, keys: keys).encode(value))
-  }
-
-  private static func text(of value: ParameterValue) throws -> String {
-    var text = ""
-    try write(value, to: &text)
-    return text
-  }
-
-  private static func write(_ value: ParameterValue, to text: inout String) throws {
-    switch value {
-    case .null: text += "null"
-    case .bool(let flag): text += flag ? "true" : "false"
-    case .number(let number): text += number
-    case .string(let string): text += JSON.quoted(string)
-    case .array(let elements):
-      text += "["
-      for (index, element) in elements.enumerated() {
-        if index > 0 { text += "," }
-        try write(element, to: &text)
-      }
-      text += "]"
-    case .object(let members):
-      text += "{"
-      for (index, member) in members.enumerated() {
-        if index > 0, member.name == members[index - 1].name {
-          throw NetworkError(
-            kind: .encoding,
-            reason: "two parameters have the encoded name \(member.name.debugDescription); rename one")
-        }
-        if index > 0 { text += "," }
-        text += JSON.quoted(member.name)
-        text += ":"
-        try write(member.value, to: &text)
-      }
-      text += "}"
-    }
+    String(
+      decoding: try ParameterValueEncoder(dates: dates, data: data, keys: keys).node(of: value).json(keys: keys),
+      as: UTF8.self)
   }
 }

@@ -4,20 +4,21 @@ import JSONText
 struct ParameterNodeEncoder: Encoder {
   let node: ParameterNode
   let options: ParameterValueEncoder
-  let codingPath: [any CodingKey]
+  let path: EncodingPath
+  var codingPath: [any CodingKey] { path.keys }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     node.becomeObject()
     return KeyedEncodingContainer(
       ParameterObjectEncoder<Key>(
-        node: node, options: options, codingPath: codingPath,
+        node: node, options: options, path: path,
         areKeysData: options.keepsDataKeys && DataKeys.contains(type)))
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer {
     node.becomeArray()
-    return ParameterArrayEncoder(node: node, options: options, codingPath: codingPath)
+    return ParameterArrayEncoder(node: node, options: options, path: path)
   }
 
   func singleValueContainer() -> any SingleValueEncodingContainer { self }
@@ -34,23 +35,24 @@ extension ParameterNodeEncoder: SingleValueEncodingContainer {
   func encode(_ value: some FixedWidthInteger & Encodable) { node.set(.number(String(value))) }
   func encode(_ value: Double) throws { try float(value) }
   func encode(_ value: Float) throws { try float(value) }
-  func encode<Value: Encodable>(_ value: Value) throws { try options.store(value, in: node, path: codingPath) }
+  func encode<Value: Encodable>(_ value: Value) throws { try options.store(value, in: node, path: path) }
 
   private func float<Value: BinaryFloatingPoint & LosslessStringConvertible & Encodable>(_ value: Value) throws {
-    guard value.isFinite else { throw Self.notFinite(value, codingPath) }
+    guard value.isFinite else { throw Self.notFinite(value, path) }
     node.set(.number(value.description))
   }
 
-  static func notFinite(_ value: any Encodable, _ path: [any CodingKey]) -> EncodingError {
+  static func notFinite(_ value: any Encodable, _ path: EncodingPath) -> EncodingError {
     .invalidValue(
-      value, .init(codingPath: path, debugDescription: "a number must be finite"))
+      value, .init(codingPath: path.keys, debugDescription: "a number must be finite"))
   }
 }
 
 private struct ParameterObjectEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let node: ParameterNode
   let options: ParameterValueEncoder
-  let codingPath: [any CodingKey]
+  let path: EncodingPath
+  var codingPath: [any CodingKey] { path.keys }
   let areKeysData: Bool
 
   func encodeNil(forKey key: Key) { node.member(key.stringValue, isData: areKeysData).set(.null) }
@@ -63,7 +65,7 @@ private struct ParameterObjectEncoder<Key: CodingKey>: KeyedEncodingContainerPro
   }
 
   func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-    try options.store(value, in: node.member(key.stringValue, isData: areKeysData), path: codingPath + [key])
+    try options.store(value, in: node.member(key.stringValue, isData: areKeysData), path: path.adding(key))
   }
 
   // One overload per type: otherwise the protocol's defaults, which omit nil, would take precedence over the generic
@@ -99,9 +101,9 @@ private struct ParameterObjectEncoder<Key: CodingKey>: KeyedEncodingContainerPro
   func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { encoder(for: key).unkeyedContainer() }
 
   func superEncoder() -> any Encoder {
-    if options.flattensSuper { return ParameterNodeEncoder(node: node, options: options, codingPath: codingPath) }
+    if options.flattensSuper { return ParameterNodeEncoder(node: node, options: options, path: path) }
     return ParameterNodeEncoder(
-      node: node.member("super", sharing: true), options: options, codingPath: codingPath + [ParameterKey("super")])
+      node: node.member("super", sharing: true), options: options, path: path.adding(ParameterKey("super")))
   }
 
   func superEncoder(forKey key: Key) -> any Encoder { encoder(for: key) }
@@ -110,14 +112,15 @@ private struct ParameterObjectEncoder<Key: CodingKey>: KeyedEncodingContainerPro
   private func encoder(for key: Key) -> ParameterNodeEncoder {
     ParameterNodeEncoder(
       node: node.member(key.stringValue, sharing: true, isData: areKeysData), options: options,
-      codingPath: codingPath + [key])
+      path: path.adding(key))
   }
 }
 
 private struct ParameterArrayEncoder: UnkeyedEncodingContainer {
   let node: ParameterNode
   let options: ParameterValueEncoder
-  let codingPath: [any CodingKey]
+  let path: EncodingPath
+  var codingPath: [any CodingKey] { path.keys }
   var count: Int { node.count }
 
   func encodeNil() { node.append().set(.null) }
@@ -126,7 +129,7 @@ private struct ParameterArrayEncoder: UnkeyedEncodingContainer {
 
   func encode<Value: Encodable>(_ value: Value) throws {
     let index = count
-    try options.store(value, in: node.append(), path: codingPath + [ParameterKey(index: index)])
+    try options.store(value, in: node.append(), path: path.adding(ParameterKey(index: index)))
   }
 
   func nestedContainer<NestedKey: CodingKey>(keyedBy keyType: NestedKey.Type) -> KeyedEncodingContainer<NestedKey> {
@@ -138,7 +141,7 @@ private struct ParameterArrayEncoder: UnkeyedEncodingContainer {
   func superEncoder() -> any Encoder { next() }
 
   private func next() -> ParameterNodeEncoder {
-    let path = codingPath + [ParameterKey(index: count)]
-    return ParameterNodeEncoder(node: node.append(), options: options, codingPath: path)
+    let path = path.adding(ParameterKey(index: count))
+    return ParameterNodeEncoder(node: node.append(), options: options, path: path)
   }
 }

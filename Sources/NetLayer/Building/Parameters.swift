@@ -87,7 +87,7 @@ extension Parameters: Encodable {
   /// unchanged.
   public func encode(to encoder: any Encoder) throws {
     if let own = encoder as? ParameterNodeEncoder {
-      return try store(in: own.node, by: own.options, path: own.codingPath)
+      return try store(in: own.node, by: own.options, path: own.path)
     }
     if layers.isEmpty { _ = encoder.container(keyedBy: ParameterKey.self) }
     for layer in layers {
@@ -103,7 +103,7 @@ extension Parameters: Encodable {
   }
 
   /// Writes the same into `node`. `encoder` has its own rules for dates and other types, instead of their `encode(to:)`.
-  private func store(in node: ParameterNode, by encoder: ParameterValueEncoder, path: [any CodingKey]) throws {
+  private func store(in node: ParameterNode, by encoder: ParameterValueEncoder, path: EncodingPath) throws {
     if layers.isEmpty { node.becomeObject() }
     for layer in layers {
       switch layer {
@@ -112,7 +112,7 @@ extension Parameters: Encodable {
         node.becomeObject()
         for (name, value) in entries {
           if let value {
-            try encoder.store(value, in: node.member(name), path: path + [ParameterKey(name)])
+            try encoder.store(value, in: node.member(name), path: path.adding(ParameterKey(name)))
           } else if encoder.keepsNil {
             node.member(name).set(.null)
           }

@@ -85,9 +85,4 @@ final class CookieRedirectTests: XCTestCase {
       own: ["a=1; b=2"], redirects: [("/x", ["a=3"]), ("https://g.com/", [])], sent: ["a=1; b=2", "a=1; b=2", nil])
     XCTAssertEqual(try sent(test, hasJar: false), test.sent)
   }
-
-  func test_aRedirectToItselfWithoutNewCookies_isACycle() throws {
-    let test = Case(own: ["a=1"], redirects: [("/a/b", [])], sent: ["a=1", "not followed"])
-    XCTAssertEqual(try sent(test), test.sent)
-  }
 }

@@ -99,11 +99,57 @@ final class JSONParameterEncoderTests: XCTestCase {
     }
   }
 
+  func test_errorOfANestedValue_hasItsPath() {
+    struct Inner: Encodable { var values: [String: [Double?]] = ["k": [1, nil, .nan]] }
+    XCTAssertThrowsError(try encode(["a": [Inner()]])) { error in
+      XCTAssertEqual((error as? NetworkError)?.codingPath, ["a", "0", "values", "k", "2"])
+    }
+  }
+
   func test_equalEncodedNames_areAnErrorWithTheName() {
     XCTAssertThrowsError(try encode(["fooBar": 1, "foo_bar": 2], .init(keys: .snakeCase))) { error in
       XCTAssertEqual((error as? NetworkError)?.kind, .encoding)
       XCTAssertTrue((error as? NetworkError)?.reason.contains("foo_bar") == true)
     }
+  }
+
+  /// Containers that are asked for again share a member, and a later value replaces it.
+  func test_membersThatAreWrittenTwice_areTheLast() throws {
+    struct Twice: Encodable {
+      var count: Int
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: ParameterKey.self)
+        for round in 0..<2 {
+          for index in 0..<count {
+            var nested = container.nestedContainer(keyedBy: ParameterKey.self, forKey: ParameterKey("n\(index)"))
+            try nested.encode(index, forKey: ParameterKey("r\(round)"))
+          }
+        }
+        try container.encode("first", forKey: ParameterKey("v"))
+        try container.encode("last", forKey: ParameterKey("v"))
+        var again = container.nestedContainer(keyedBy: ParameterKey.self, forKey: ParameterKey("n0"))
+        try again.encode(7, forKey: ParameterKey("r0"))
+      }
+    }
+    XCTAssertEqual(try encode(Parameters(Twice(count: 1))).0, #"{"n0":{"r0":7,"r1":0},"v":"last"}"#)
+    let many = try JSON(parsing: encode(Parameters(Twice(count: 40))).0)
+    XCTAssertEqual(many.members?.count, 41)
+    for index in 1..<40 { XCTAssertEqual(many["n\(index)"].description, #"{"r0":\#(index),"r1":\#(index)}"#) }
+    XCTAssertEqual(many["n0"].description, #"{"r0":7,"r1":0}"#)
+  }
+
+  func test_strings_areEscapedWhereJSONRequiresIt() throws {
+    for scalar in (0...0x2FF).compactMap(Unicode.Scalar.init) {
+      for text in ["\(scalar)", "a\(scalar)", "\(scalar)\(scalar)b", "é\(scalar)😀"] {
+        let written = try encode(Parameters(text)).0
+        XCTAssertEqual(try JSON(parsing: written).string, text)
+        XCTAssertEqual(written, JSON.quoted(text))
+        let mustEscape = scalar.value < 0x20 || scalar == "\"" || scalar == "\\"
+        XCTAssertEqual(written == "\"\(text)\"", !mustEscape, written)
+      }
+    }
+    XCTAssertEqual(
+      JSON.quoted("\u{0}\u{8}\t\n\u{B}\u{C}\r\u{1F}\"\\/\u{7F}"), #""\u0000\b\t\n\u000b\f\r\u001f\"\\/"# + "\u{7F}\"")
   }
 
   func test_prettyPrinted_isTheSameJSONIndented() throws {
