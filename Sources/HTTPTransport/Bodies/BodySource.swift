@@ -136,7 +136,7 @@ extension Request.BodyStream {
   }
 
   private static func changed(_ how: String) -> NetworkError {
-    NetworkError(kind: .connection, reason: "the body file \(how)")
+    NetworkError(kind: .file, reason: "the body file \(how)")
   }
 }
 

@@ -28,6 +28,12 @@
       .contains(where: text.lowercased().contains)
     }
 
+    /// Whether the peer has responded to the TLS handshake in another protocol, such as HTTP: the texts of OpenSSL and GnuTLS.
+    var isPlainText: Bool {
+      ["wrong version number", "unexpected tls packet", "packet length too long", "http request"]
+        .contains(where: text.lowercased().contains)
+    }
+
     /// Whether the peer has not responded to the probes of an idle connection, or has not acknowledged data.
     var isPeerGone: Bool { text.lowercased().contains("connection timed out") }
 

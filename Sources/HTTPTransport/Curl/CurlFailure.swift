@@ -164,6 +164,9 @@
     }
 
     @Sendable private static func failedHandshake(_ facts: CurlFacts) -> String {
+      if facts.isPlainText, facts.proxy == nil {
+        return "\(facts.host) did not respond with TLS: \(facts.text); use another port, or an http URL"
+      }
       let isProxys = facts.handle.connectedAt == nil && facts.handle.isSecureProxy && facts.tunnelStatus <= 0
       let target = isProxys ? "the proxy \(facts.proxy ?? "") for \(facts.host)" : facts.host
       return "the TLS handshake with \(target) failed: \(facts.text); check the certificate of the "

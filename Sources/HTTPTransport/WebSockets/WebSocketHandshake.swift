@@ -101,7 +101,7 @@ struct WebSocketHandshake {
       case "client_no_context_takeover" where pair.count == 1: agreement.resetsCompression = true
       // The client's window has the maximum size, so it can also decode data with a smaller window.
       case "server_no_context_takeover" where pair.count == 1: continue
-      case "server_max_window_bits" where pair.count == 2 && (8...15).contains(Int(digits: pair[1]) ?? 0): continue
+      case "server_max_window_bits" where pair.count == 2 && (8...15).contains(Self.number(pair[1])): continue
       default:
         throw WebSocketFrame.Violation(
           code: .missingExtension, reason: "the server selected the parameter \(part), which was not offered")
@@ -111,9 +111,11 @@ struct WebSocketHandshake {
   }
 
   private static func items(_ values: [String], _ separator: Character) -> [String] {
-    values.flatMap { $0.split(separator: separator) }.map { $0.trimmingBlanks }
-      .map { $0.trimming { $0 == "\"" } }.filter { !$0.isEmpty }
+    values.flatMap { $0.split(separator: separator) }.map { $0.trimmingBlanks }.filter { !$0.isEmpty }
   }
+
+  /// Returns the number in a parameter's value, which may be quoted; 0 if it is not a number.
+  private static func number(_ value: String) -> Int { Int(digits: value.trimming { $0 == "\"" }) ?? 0 }
 
   /// Returns the path and query in their original spelling.
   private static func target(of url: URL) -> String {

@@ -48,7 +48,7 @@ extension Response {
       return try JSON(body, carrying: context)
     } catch {
       let reason = (error as? JSONError)?.reason(for: body, headers: headers, status: status) ?? "\(error)"
-      throw parseFailure(reason, underlying: error)
+      throw parseFailure(reason + (body.isEmpty ? "" : remarkOnCharset), underlying: error)
     }
   }
 
@@ -174,11 +174,12 @@ extension Response {
     let words = (try? JSON(parsing: body)).map(envelope.words) ?? plainWords
     // Without the query, which may contain tokens.
     let place = url.absoluteString.prefix { $0 != "?" && $0 != "#" }
-    // Only a proxy sends 407 (RFC 9110 §15.5.8), so the credentials of the server are not the cause.
-    let isFromProxy = status == 407
-    var reason = "the \(isFromProxy ? "proxy" : "server") responded to \(request.method) \(place) with status \(status)"
+    var reason = "the server responded to \(lastMethod) \(place) with status \(status)"
     if let words { reason += ": \(words)" }
-    if isFromProxy { reason += "; check the user and password of the transport's proxy" }
+    // A proxy may have responded (RFC 9110 §15.5.8), but not inside a tunnel.
+    if status == 407, url.scheme?.lowercased() == "http" {
+      reason += "; if the transport uses a proxy, check its user and password"
+    }
     return reading.error(
       .status, reason, code: status, message: words, response: self)
   }
@@ -214,6 +215,12 @@ extension Response {
   private var charset: String? {
     headers["Content-Type"].flatMap { MediaType($0).parameter("charset") }?
       .trimming { $0 == "\"" || $0 == "'" }.lowercased()
+  }
+
+  /// The end of the reason of a JSON body that can't be read, if a charset is declared that JSON must not have.
+  var remarkOnCharset: String {
+    guard let name = charset.unlessEmpty, ![.utf8, .ascii].contains(String.Encoding(label: name)) else { return "" }
+    return "; its Content-Type declares the charset \(name.debugDescription), but JSON is UTF-8 (RFC 8259 §8.1)"
   }
 
   /// The encoding in the declaration of an XML body, `<?xml version="1.0" encoding="…"?>`, in lowercase.

@@ -48,7 +48,7 @@
         let transport = try CurlTransport()
         let put = Request(method: .put, url: server.url, body: body)
         guard case .failure(let error) = try outcome(put, on: transport) else { return XCTFail("no error") }
-        XCTAssertEqual(error.kind, .connection)
+        XCTAssertEqual(error.kind, .file)
         XCTAssert(error.reason.contains("may have changed during the upload"), error.reason)
         XCTAssertEqual(error.request?.url, server.url)
         XCTAssertEqual(try outcome(Request(url: server.url), on: transport).get().status, 200)
@@ -71,7 +71,7 @@
       try Data(count: 1000).write(to: file)
       XCTAssertEqual(try first.outcome().get().status, 200)
       guard case .failure(let error) = try second.outcome() else { return XCTFail("no error") }
-      XCTAssertEqual(error.kind, .connection)
+      XCTAssertEqual(error.kind, .file)
       XCTAssert(error.reason.contains("has 1000 bytes instead of \(size)"), error.reason)
     }
 

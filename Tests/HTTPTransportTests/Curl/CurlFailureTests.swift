@@ -70,6 +70,21 @@
       XCTAssertFalse(failure.reason.contains("certificate"), failure.reason)
     }
 
+    func test_anHTTPServerAtAnHTTPSURLIsNamed() throws {
+      for reply in [
+        "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n", "220 smtp ESMTP\r\n",
+      ] {
+        let server = try RawServer { client, _ in
+          client.send(reply)
+          _ = client.receive(until: nil)
+        }
+        let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
+        let failure = try error(url, .init(tls: .init(trust: makeTestTrust())))
+        assert(failure, .tls, says: "did not respond with TLS", "http URL")
+        XCTAssertFalse(failure.reason.contains("certificate"), failure.reason)
+      }
+    }
+
     func test_aFileOfCAsThatDisappearsIsNamedWithTheRemedy() throws {
       let server = try RawServer { _, _ in }
       let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).pem")

@@ -117,15 +117,60 @@ final class TextAndLocationTests: XCTestCase {
     }
   }
 
-  func test_status407_namesTheProxyAndItsCredentials() throws {
-    let rows = [("", "with status 407"), ("access denied", "with status 407: access denied")]
-    for (body, words) in rows {
-      let error = try failure { try response(Array(body.utf8), "text/plain", status: 407).validated() }
-      XCTAssertTrue(error.reason.hasPrefix("the proxy responded to GET "), error.reason)
-      let remedy = "; check the user and password of the transport's proxy"
-      XCTAssertTrue(error.reason.hasSuffix(words + remedy), error.reason)
+  func test_status407_namesTheServer_andTheProxyOnlyWhereItMayBeTheCause() throws {
+    for (text, remedy) in [
+      ("http://h/v2", "; if the transport uses a proxy, check its user and password"), ("HTTP://h/v2", "; if the"),
+      ("https://h/v2", ""), ("https://h:80/v2", ""),
+    ] {
+      for (body, words) in [("", "with status 407"), ("access denied", "with status 407: access denied")] {
+        let response = Response(
+          request: Request(url: try XCTUnwrap(URL(string: text))), status: 407, headers: ["Content-Type": "text/plain"],
+          body: Data(body.utf8))
+        let error = try failure { try response.validated() }
+        XCTAssertTrue(error.reason.hasPrefix("the server responded to GET "), error.reason)
+        XCTAssertTrue(error.reason.contains(words + remedy), error.reason)
+        XCTAssertEqual(error.reason.contains("proxy"), !remedy.isEmpty, error.reason)
+      }
     }
     XCTAssertFalse(try failure { try response([], "text/plain", status: 401).validated() }.reason.contains("proxy"))
+  }
+
+  func test_theStatusErrorBehindRedirects_namesTheMethodOfTheLastRequest() throws {
+    for (method, statuses, last) in [
+      (HTTPMethod.post, [303], HTTPMethod.get), (.post, [302], .get), (.post, [301, 307], .get), (.post, [307], .post),
+      (.put, [303], .get), (.put, [302], .put), (.delete, [308, 303], .get), (.head, [303], .head), (.patch, [301], .patch),
+      (.post, [], .post), (.post, [308, 302], .get),
+    ] {
+      let url = try XCTUnwrap(URL(string: "http://h/first"))
+      var response = Response(
+        request: Request(method: method, url: url), url: try XCTUnwrap(URL(string: "http://h/last")), status: 400)
+      response.redirects = statuses.map { Response.Redirect(url: url, status: $0) }
+      let error = try failure { try response.validated() }
+      XCTAssertTrue(
+        error.reason.hasPrefix("the server responded to \(last) http://h/last with status 400"), error.reason)
+    }
+    var kept = Request(method: .post, url: try XCTUnwrap(URL(string: "http://h/first")))
+    kept.options.redirects = .follow(keepsMethod: true)
+    var response = Response(request: kept, status: 400)
+    response.redirects = [.init(url: kept.url, status: 302)]
+    XCTAssertTrue(try failure { try response.validated() }.reason.contains("responded to POST"))
+  }
+
+  func test_jsonInAnotherCharset_isNamed() throws {
+    XCTAssert(
+      try failure { try response([0x7B, 0xE9], "application/json; charset=cp1252").json() }.reason.contains("cp1252"))
+    for (charset, isNamed) in [
+      ("windows-1251", true), ("ISO-8859-1", true), ("utf-16", true), ("\"cp1252\"", true), ("utf-8", false),
+      ("UTF8", false), ("us-ascii", false),
+    ] {
+      let body = Array(#"{"name":""#.utf8) + [0xE9] + Array(#""}"#.utf8)
+      struct Named: Decodable, Sendable { var name: String }
+      let reply = try response(body, "application/json; charset=\(charset)")
+      let error = try failure { try reply.decode(Named.self) }
+      XCTAssertEqual(error.kind, .parse)
+      let name = charset.lowercased().replacing("\"", with: "")
+      XCTAssertEqual(error.reason.contains("charset \"\(name)\""), isNamed, error.reason)
+    }
   }
 
   func test_bodyWithoutAMessage_isNotShown() throws {

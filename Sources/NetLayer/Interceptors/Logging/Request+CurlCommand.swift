@@ -14,7 +14,8 @@ extension Request {
     var input = ""
     var data: [String] = []
     switch body {
-    case .none: break
+    // The transport sends a length with these methods, and some servers require it.
+    case .none: if [.post, .put, .patch].contains(method) { data = ["--data-raw", "''"] }
     case .data(let bytes):
       let shown = Self.shown(bytes, redaction)
       if let shown, let text = String(validating: shown, as: UTF8.self),

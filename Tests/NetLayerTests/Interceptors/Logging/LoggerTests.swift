@@ -94,6 +94,20 @@ final class LoggerTests: XCTestCase {
     XCTAssertEqual(error.failureReason, "x\\r\\n<-- 200 \\u{1B}]\\u{7F}\\u{2066}\\u{0}")
   }
 
+  func test_row_2_19_curlCommand_withoutABody_sendsALengthAsTheTransportDoes() throws {
+    let url = try XCTUnwrap(URL(string: "http://h/"))
+    for (method, hasData) in [
+      (HTTPMethod.post, true), (.put, true), (.patch, true), (.get, false), (.delete, false), (.head, false),
+      (.init(rawValue: "OPTIONS"), false),
+    ] {
+      let command = Request(method: method, url: url).curlCommand()
+      XCTAssertEqual(command.hasSuffix(" --data-raw ''"), hasData, command)
+      XCTAssertEqual(command.contains("--header 'Content-Type:'"), hasData, command)
+    }
+    let typed = Request(method: .post, url: url, headers: ["Content-Type": "a/b"]).curlCommand()
+    XCTAssertTrue(typed.hasSuffix("--header 'Content-Type: a/b' --data-raw ''"), typed)
+  }
+
   func test_row_2_19_curlCommand_withControlCharacters_runsInAPOSIXShell() throws {
     let value = "a\u{9B}\t'b"
     for body in ["x\n<-- 200\n", "\u{1B}[2J", "\u{202E}x"] {
