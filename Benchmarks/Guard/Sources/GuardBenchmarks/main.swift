@@ -42,6 +42,15 @@ struct User: Decodable, Sendable {
   var name: String
 }
 
+struct Draft: Encodable, Sendable {
+  var number: Int
+  var titleText = "A title of some length"
+  var isPublic = true
+  var ratings = [4.5, 3.25, 5]
+  var tags = ["engine": "notes", "poetry": "\u{201C}London\u{201D}\n"]
+  var createdAt = Date(timeIntervalSince1970: 1_700_000_000.5)
+}
+
 struct Message: Decodable, Sendable {
   var message: String
 }
@@ -203,6 +212,13 @@ let programs: [String: (Int) throws -> Void] = [
   "json": { count in
     struct List: Decodable { var items: [User] }
     for _ in 0..<count { use(try JSON(parsing: text).decode(List.self)) }
+  },
+  "body": { count in
+    for number in 0..<count {
+      var request = Request(method: .post, url: server)
+      try JSONParameterEncoder(dates: .iso8601, keys: .snakeCase).encode(Parameters(Draft(number: number)), into: &request)
+      use(request)
+    }
   },
 ]
 
