@@ -48,7 +48,7 @@ public protocol Endpoint<Output>: Sendable {
   var caching: CacheOptions { get }
   /// The tags of the data that the endpoint returns; empty by default.
   ///
-  /// A stored response has these tags, too. ``Network/invalidate(_:)-(CacheTag...)`` and writes refer to them.
+  /// A stored response has these tags, too. ``Network/invalidate(_:)-(Set<CacheTag>)`` and writes refer to them.
   var tags: Set<CacheTag> { get }
   /// The tags of the data that the endpoint changes; empty by default.
   ///

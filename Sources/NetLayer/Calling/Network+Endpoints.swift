@@ -21,7 +21,7 @@ extension Network {
   /// Calls `endpoint` and emits its progress, then its result.
   ///
   /// ```swift
-  /// app.transfer(.post("/photos", .multipart(form)))
+  /// app.transfer(.put("/film", .upload(film)))
   /// ```
   /// - Returns: The events. Progress arrives on the backend's `mapping` scheduler, the result where that of `request` does.
   public func transfer<E: Endpoint>(_ endpoint: E) -> Observable<TransferEvent<E.Output>> {

@@ -5,7 +5,7 @@ import Streams
 ///
 /// ```swift
 /// let session = network.webSocket(.get("/prices"), reconnect: RetryPolicy(attempts: 10)) { socket in
-///   socket.send(#"{"subscribe":"AAPL"}"#)
+///   socket.sending(#"{"subscribe":"AAPL"}"#)
 /// }
 /// session.messages.subscribe(onNext: { print($0) }).disposed(by: bag)
 /// ```
