@@ -67,7 +67,8 @@ extension JSON {
       let place = path() + found.path
       let name = place.isEmpty ? "the response" : place.joined(separator: ".")
       let remark = found.description.contains("UTF-8") ? reading.response?.remarkOnCharset ?? "" : ""
-      throw failure("\(name) does not match \(type): \(found.description)\(advice)\(remark)", at: place, underlying: error)
+      throw failure(
+        "\(name) does not match \(type): \(found.description)\(advice)\(remark)", at: place, underlying: error)
     } catch let error as NetworkError {
       throw error
     } catch {
