@@ -4,8 +4,9 @@ extension Network {
   /// Emits the loaded pages of `endpoint`; each element of `more` loads another page.
   ///
   /// When the data is invalidated, all loaded pages are requested again, one after the other, and replaced in one
-  /// snapshot. If a page fails, the previous pages remain next to the error. An element of `more` during a request takes
-  /// effect afterwards; after the last page it has no effect.
+  /// snapshot. If a page fails, the previous pages remain next to the error. Elements of `more` while another page is
+  /// loading have no effect, and neither have those after the last page. Those during a request of all pages load one page
+  /// after it.
   ///
   /// - Parameters:
   ///   - endpoint: The endpoint of the first page.

@@ -129,7 +129,8 @@ struct QueryState<Value: Sendable, Change: Sendable>: Sendable {
       let isRefreshing = load != nil && kind != .more
       if !isRefreshing { expire() }
     case .more:
-      guard watchers > 0 else { break }
+      // Every trigger of a scroll view fires more than once.
+      guard watchers > 0, load == nil || kind != .more else { break }
       isMoreDue = true
       // Pages of different ages must not be combined.
       if isOutdated || value == nil, load == nil { expire() }

@@ -109,6 +109,30 @@ final class QueryPagesTests: XCTestCase {
     XCTAssertEqual(book.places.all, sent)
   }
 
+  func test_query_row_41_severalMoreInARow_loadOnePage() {
+    for count in [2, 3, 5, 50] {
+      for pause in [0, 1, 5] {
+        let book = book(pages: 1)
+        for _ in 0..<count {
+          book.loadMore()
+          if pause * count < 10 { book.advance(pause) }
+        }
+        book.advance(100)
+        XCTAssertEqual(book.screen.last, "[[1, 2], [3, 4]]", "\(count) \(pause)")
+        XCTAssertEqual(book.places.all, ["0", "2"], "\(count) \(pause)")
+        book.loadMore()
+        book.advance(100)
+        XCTAssertEqual(book.places.all, ["0", "2", "4"], "the next one loads the next page")
+      }
+    }
+    // During a load of all pages, too.
+    let book = book(pages: 1)
+    book.network.invalidate("pages")
+    for _ in 0..<5 { book.loadMore() }
+    book.advance(100)
+    XCTAssertEqual(book.screen.last, "[[1, 2], [3, 4]]")
+  }
+
   func test_query_row_41_moreThatAWriteCancels_followsIt() {
     let book = book(pages: 1)
     book.loadMore()

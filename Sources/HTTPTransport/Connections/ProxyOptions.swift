@@ -13,14 +13,16 @@ public struct ProxyOptions: Sendable, Hashable {
   /// No proxy, regardless of the environment.
   public static let none = ProxyOptions(kind: .none)
   /// A proxy with an `http`, `https`, `socks5` or `socks5h` URL, which includes the user and password if the proxy
-  /// requires them. It is not used for the hosts and domains of `except`.
+  /// requires them. It is not used for the hosts and domains of `except`. An entry is a host, a domain with its subdomains,
+  /// or an IP address without brackets: no port, and no `*` inside a name.
   ///
   /// A rejection by the proxy itself, such as status 407, is a response if the URL is `http`, and an error of kind
   /// `connection` if it is `https`.
   public static func url(_ url: URL, except hosts: [String] = []) -> ProxyOptions {
     ProxyOptions(kind: .url(url, except: hosts))
   }
-  /// The proxy of the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
+  /// The proxy of the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, whose
+  /// entries have the form of `except`.
   public static let environment = ProxyOptions(kind: .environment)
 }
 

@@ -17,6 +17,9 @@ public protocol Signer: Sendable {
   /// own nonce. It runs in a task that is cancelled with the call. With Swift 6.2 on Linux and on Apple's systems of 2025,
   /// the task begins on the sending thread, so a signer that waits for nothing takes no detour.
   ///
+  /// The transport follows redirects itself. Within the origin, the next request carries the signature of the first one,
+  /// which a server that signs the path rejects: call the final URL, or use `RedirectPolicy.none`.
+  ///
   /// - Throws: Any error. The request then fails with it, and nothing is sent.
   func sign(_ content: SignedContent) async throws -> RequestSignature
   /// An identifier of the user whose key signs; it is not sent.

@@ -53,21 +53,24 @@ extension Network {
   ///   - method: The protocol of the server.
   ///   - retry: The number of attempts without progress, and their delays. The default, 8, allows pauses of up to about
   ///     a minute in total. A server may request longer ones (`Retry-After`), up to a minute each.
+  ///   - requestSize: The number of bytes of every request but the last, for a server that requires a minimum or multiples,
+  ///     such as 5 MB or 256 KB. By default, one request has the whole file, and after a cut or status 413, requests have
+  ///     multiples of 256 KB as far as the server accepts them.
   ///   - directory: The directory of the note; `nil` for the directory of the file. Files of the same name need
   ///     different directories.
   /// - Returns: The events, one at a time, on the backend's `mapping` scheduler or on the thread that ends the upload.
   ///   Each subscription reads the start and the end of the file, up to 128 KB, on the subscribing thread.
   public func transfer<E: Endpoint>(
     _ file: URL, to endpoint: E, by method: UploadProtocol, retry: RetryPolicy = RetryPolicy(attempts: 8),
-    storingIn directory: URL? = nil
+    requestSize: Int? = nil, storingIn directory: URL? = nil
   ) -> Observable<TransferEvent<E.Output>> {
-    events(of: file, to: endpoint, by: method, retry: retry, storingIn: directory)
+    events(of: file, to: endpoint, by: method, retry: retry, requestSize: requestSize, storingIn: directory)
   }
 
   /// The events. With a receipt, the note remains until the task that takes the result ends the receipt.
   func events<E: Endpoint>(
-    of file: URL, to endpoint: E, by method: UploadProtocol, retry: RetryPolicy, storingIn directory: URL?,
-    receipt: UploadReceipt? = nil
+    of file: URL, to endpoint: E, by method: UploadProtocol, retry: RetryPolicy, requestSize: Int? = nil,
+    storingIn directory: URL?, receipt: UploadReceipt? = nil
   ) -> Observable<TransferEvent<E.Output>> {
     Observable<TransferEvent<E.Output>>.deferred { [self] in
       let source = try UploadFile(file)
@@ -82,7 +85,7 @@ extension Network {
             let note = try stored(notes)
             let receiver = UploadRun<E>.Receiver(
               endpoint: endpoint, subscription: subscription, next: next, isDelivered: isDelivered, receipt: receipt)
-            let run = UploadRun(self, method, calls, accounts, source, notes, retry, receiver)
+            let run = UploadRun(self, method, calls, accounts, source, notes, retry, requestSize, receiver)
             // Before the start, because the subscriber may dispose the upload in its first event.
             subscription.own(run)
             run.start(note)
@@ -108,14 +111,17 @@ extension Network {
   @discardableResult
   public func upload<E: Endpoint>(
     _ file: URL, to endpoint: E, by method: UploadProtocol, retry: RetryPolicy = RetryPolicy(attempts: 8),
-    storingIn directory: URL? = nil, progress: ProgressHandler? = nil
+    requestSize: Int? = nil, storingIn directory: URL? = nil, progress: ProgressHandler? = nil
   ) async throws(NetworkError) -> E.Output {
     let receipt = UploadReceipt()
     defer { receipt.end(isTaken: false) }
     let result = try await awaited(
-      events(of: file, to: endpoint, by: method, retry: retry, storingIn: directory, receipt: receipt)
-        .do(onNext: { event in event.progress.map { progress?($0) } })
-        .compactMap { $0.result }.asSingle())
+      events(
+        of: file, to: endpoint, by: method, retry: retry, requestSize: requestSize, storingIn: directory,
+        receipt: receipt
+      )
+      .do(onNext: { event in event.progress.map { progress?($0) } })
+      .compactMap { $0.result }.asSingle())
     receipt.end(isTaken: true)
     return result
   }

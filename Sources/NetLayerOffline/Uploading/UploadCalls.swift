@@ -71,9 +71,12 @@ struct UploadCalls: Sendable {
 
   /// Appends bytes.
   func append(
-    to upload: URL, from offset: Int64, isLast: Bool, _ body: Request.BodyStream?, timeouts: Request.Timeouts
+    to upload: URL, from offset: Int64, isLast: Bool, _ body: Request.BodyStream?, timeouts: Request.Timeouts,
+    replacesPatch: Bool
   ) -> CallContent {
-    var call = call(.patch, upload, method.append(from: offset, isLast: isLast))
+    var fields = method.append(from: offset, isLast: isLast)
+    if replacesPatch { fields["X-HTTP-Method-Override"] = "PATCH" }
+    var call = call(replacesPatch ? .post : .patch, upload, fields)
     call.task =
       body.map { .stream($0, contentType: method.contentType) } ?? .data(Data(), contentType: method.contentType)
     // The time that an upload takes depends on its size.

@@ -54,7 +54,7 @@ final class UploadRun<E: Endpoint>: Disposable {
   init(
     _ network: Network, _ method: UploadProtocol, _ calls: UploadCalls, _ accounts: Accounts, _ file: UploadFile,
     _ notes: sending UploadNoteFile,
-    _ policy: RetryPolicy, _ receiver: Receiver
+    _ policy: RetryPolicy, _ requestSize: Int?, _ receiver: Receiver
   ) {
     (self.network, self.accounts) = (network, accounts)
     quiet = network.quiet {
@@ -65,7 +65,8 @@ final class UploadRun<E: Endpoint>: Disposable {
     path = notes.path
     let state = UploadState(
       method, file: file.version, attempts: max(1, policy.attempts),
-      limit: network.transport is any SpoolingTransport ? Self.maxSpool : .max)
+      limit: network.transport is any SpoolingTransport ? Self.maxSpool : .max,
+      size: requestSize.map { Int64(max(1, $0)) })
     core = Locked(Core(state: state, notes: notes))
   }
 
@@ -206,15 +207,20 @@ final class UploadRun<E: Endpoint>: Disposable {
   private func append(_ from: Int64, _ count: Int64) {
     guard let url = upload, let number = nextNumber() else { return }
     let (isLast, timeouts) = (from + count == file.version.size, network.backend.timeouts)
+    let replacesPatch = core.withLock { $0.state.replacesPatch }
     guard count > 0 else {
       guard mayRelease(number) else { return }
-      return send(calls.append(to: url, from: from, isLast: isLast, nil, timeouts: timeouts), number)
+      return send(
+        calls.append(to: url, from: from, isLast: isLast, nil, timeouts: timeouts, replacesPatch: replacesPatch), number
+      )
     }
     let body = Request.BodyStream(count: count) { [self] in
       let place = Cell(from)
       return { [self] in try chunk(place, until: from + count, number) }
     }
-    send(calls.append(to: url, from: from, isLast: isLast, body, timeouts: timeouts), number, showsProgressFrom: from)
+    send(
+      calls.append(to: url, from: from, isLast: isLast, body, timeouts: timeouts, replacesPatch: replacesPatch), number,
+      showsProgressFrom: from)
   }
 
   private func pause(_ failures: Int) {

@@ -110,6 +110,12 @@ struct UploadState: Sendable {
   /// something done.
   static let minChunk: Int64 = 256 << 10
 
+  /// The smallest request after several rejections of larger ones, 4 KB.
+  private static let smallestRequest: Int64 = 4 << 10
+
+  /// Rounds a size down to a multiple of 256 KB if it is larger: many storage services accept no others.
+  private static func rounded(_ count: Int64) -> Int64 { count < minChunk ? count : count / minChunk * minChunk }
+
   private let method: UploadProtocol
   private let file: FileVersion
   /// The maximum number of attempts without progress.
@@ -128,11 +134,18 @@ struct UploadState: Sendable {
   private var chunk = Int64.max
   /// The request that is or was in flight, until the server has stated its offset.
   private var sent: (from: Int64, count: Int64) = (0, 0)
+  /// Whether bytes are appended with POST, because PATCH is refused.
+  private(set) var replacesPatch = false
   /// Whether the last request to send has ended without a response.
   private var isCut = false
 
-  init(_ method: UploadProtocol, file: FileVersion, attempts: Int, limit: Int64 = .max) {
-    (self.method, self.file, self.attempts, self.limit) = (method, file, attempts, limit)
+  /// - Parameters:
+  ///   - limit: The maximum number of bytes of a request.
+  ///   - size: The number of bytes of every request but the last; `nil` if the server accepts any.
+  init(_ method: UploadProtocol, file: FileVersion, attempts: Int, limit: Int64 = .max, size: Int64? = nil) {
+    (self.method, self.file, self.attempts) = (method, file, attempts)
+    self.limit = min(limit, size ?? .max)
+    least = min(limit, size ?? 0)
   }
 
   private var size: Int64 { file.size }
@@ -211,6 +224,11 @@ struct UploadState: Sendable {
     if reply.isComplete == true { return reply.isSuccess ? completed() : [.forget] + end(.fail(.response)) }
     if reply.isMissing { return missing() }
     if reply.status == 413 { return shrink(reply) }
+    // Something between the client and the server may refuse PATCH (tus 1.0, X-HTTP-Method-Override).
+    if reply.status == 405, method.isTus, !replacesPatch {
+      replacesPatch = true
+      return ask()
+    }
     if [409, 460].contains(reply.status) || reply.isTransient { return pause() }
     guard reply.isSuccess else { return end(.fail(.response)) }
     if let failure = learn(reply) { return abandon(failure) }
@@ -236,7 +254,7 @@ struct UploadState: Sendable {
       confirmed = offset
       failures = 0
     }
-    if isCut, offset <= sent.from { chunk = max(Self.minChunk, min(sent.count, chunk) / 8) }
+    if isCut, offset <= sent.from { chunk = max(Self.minChunk, Self.rounded(min(sent.count, chunk) / 8)) }
     isCut = false
     if method.isTus, offset == size { return finish() }
     return [.show(offset)] + send(from: offset)
@@ -266,8 +284,10 @@ struct UploadState: Sendable {
   /// Sends less in one request.
   private mutating func shrink(_ reply: Reply) -> [Action] {
     let stated = reply.maxAppend ?? .max
-    let next = stated < sent.count ? stated : max(sent.count / 8, Self.minChunk)
-    guard next < sent.count else { return end(.fail(.response)) }
+    let eighth = Self.rounded(sent.count / 8)
+    // The default limit of many servers is 100 KB to 1 MB.
+    let next = stated < sent.count ? stated : sent.count > Self.minChunk ? max(eighth, Self.minChunk) : eighth
+    guard next < sent.count, next >= min(Self.smallestRequest, stated) else { return end(.fail(.response)) }
     limit = next
     least = min(least, next)
     // A server could state one byte less each time.
@@ -276,7 +296,7 @@ struct UploadState: Sendable {
 
   private mutating func learn(_ reply: Reply) -> Failure? {
     if let most = reply.maxAppend { limit = min(limit, most) }
-    if let minimum = reply.minAppend { least = min(minimum, limit) }
+    least = min(max(reply.minAppend ?? 0, least), limit)
     // An upload that may be complete is not deleted because of a limit that was lowered since.
     guard note?.isEnding != true else { return nil }
     return reply.maxSize.flatMap { $0 < size ? .tooLarge(limit: $0) : nil }

@@ -82,8 +82,7 @@ final class UploadRowTests: UploadTestCase {
       let server = try UploadServer(method, UploadServer.Habits(discards: true, cutsAt: 300_000))
       let bytes = try write(3_000_000)
       await assertUploads(bytes, server, method)
-      XCTAssertEqual(server.log.prefix(4), ["POST /files", "PATCH 0+300000", "HEAD /uploads/1", "PATCH 0+300000"])
-      XCTAssertTrue(server.log.contains("PATCH 0+262144"), "\(server.log)")
+      XCTAssertEqual(server.log.prefix(4), ["POST /files", "PATCH 0+300000", "HEAD /uploads/1", "PATCH 0+262144"])
     }
   }
 

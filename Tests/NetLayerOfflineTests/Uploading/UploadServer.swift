@@ -36,6 +36,8 @@ final class UploadServer: Sendable {
     /// Removes an upload as soon as it is complete.
     var removesComplete = false
     var deletes = true
+    /// Accepts bytes only by POST with `X-HTTP-Method-Override`.
+    var refusesPatch = false
     /// The status of the target for a complete upload of the draft.
     var target = 200
     /// The maximum number of bytes of a request to append.
@@ -162,9 +164,11 @@ final class UploadServer: Sendable {
   private static func process(_ request: TestServer.Request, _ state: inout State, _ isTus: Bool) -> TestServer.Response
   {
     let common = isTus ? ["Tus-Resumable": "1.0.0"] : [:]
-    if request.method == "POST" { return create(request, &state, common) }
+    let method = request.header("X-HTTP-Method-Override") ?? request.method
+    if method == "POST" { return create(request, &state, common) }
     guard var upload = state.uploads[request.path] else { return reply(404, common) }
-    switch request.method {
+    guard request.method != "PATCH" || !state.habits.refusesPatch else { return reply(405, common) }
+    switch method {
     case "HEAD":
       var fields = common.merging(["Upload-Offset": "\(upload.bytes.count)", "Upload-Length": "\(upload.length)"]) {
         $1

@@ -125,6 +125,26 @@ final class UploadServerRowTests: UploadTestCase {
     }
   }
 
+  func test_upload_refusedPATCH_isReplacedByPOST_withTus() async throws {
+    for size in [1, 1000, 600_000] {
+      let server = try UploadServer(.tus, UploadServer.Habits(refusesPatch: true))
+      let bytes = try write(size)
+      await assertUploads(bytes, server, .tus)
+      XCTAssertEqual(server.requests.map(\.method), ["POST", "PATCH", "HEAD", "POST"], "\(size)")
+      XCTAssertEqual(server.requests.last?.header("X-HTTP-Method-Override"), "PATCH")
+    }
+  }
+
+  func test_upload_requestSize_isThatOfTheCaller() async throws {
+    for (size, requestSize, count) in [(1_000_000, 262_144, 4), (1_000_000, 1_000_000, 1), (10, 3, 4), (10, 0, 10)] {
+      let server = try UploadServer(.tus)
+      let bytes = try write(size)
+      try await network(server).upload(film, to: .post("/files"), by: .tus, retry: policy, requestSize: requestSize)
+      XCTAssertEqual(server.finished.last, bytes)
+      XCTAssertEqual(server.requests.count { $0.method == "PATCH" }, count, "\(size) \(requestSize)")
+    }
+  }
+
   func test_upload_row_31_fullDisk_isAnError_andTheUploadIsDeleted() async throws {
     let disk = folder.appending(path: "disk")
     try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)

@@ -141,9 +141,82 @@ final class UploadStateTests: XCTestCase {
   }
 
   func test_upload_row_19_smallestRequestThatIsTooLarge_isAnError() {
-    var state = state(size: 200_000)
+    var state = state(size: 32_000)
     _ = state.handle(created)
     XCTAssertEqual(state.handle(offset(nil, status: 413)), [.fail(.response)])
+  }
+
+  /// Returns the sizes of the requests until a server with this limit has accepted one.
+  private func sizes(of size: Int64, limit: Int64, requestSize: Int64? = nil, cut: Bool = false) -> [Int64] {
+    var state = UploadState(.tus, file: file(size), attempts: 8, size: requestSize)
+    _ = state.handle(.start(nil))
+    var actions = state.handle(created)
+    var sizes: [Int64] = []
+    while case .send(_, let count)? = actions.last {
+      sizes.append(count)
+      if count <= limit { break }
+      guard case .pause? = state.handle(cut ? .lost : offset(nil, status: 413)).last else { break }
+      _ = state.handle(.resumed)
+      actions = state.handle(offset(0))
+    }
+    return sizes
+  }
+
+  func test_upload_row_19_requestsAfterARejectionOrACut_areMultiplesOf256KB() {
+    for (size, limit, expected) in [
+      (30_000_001, 20_000_000, [30_000_001, 3_670_016]), (30_000_001, 1_000_000, [30_000_001, 3_670_016, 262_144]),
+      (3_000_000, 1 << 20, [3_000_000, 262_144]), (1 << 20, 300_000, [1 << 20, 262_144]),
+      (30_000_001, 100_000, [30_000_001, 3_670_016, 262_144, 32_768]), (200_000, 100_000, [200_000, 25_000]),
+      (1_000_000, 10_000, [1_000_000, 262_144, 32_768, 4_096]), (262_145, 262_144, [262_145, 262_144]),
+    ] as [(Int64, Int64, [Int64])] {
+      XCTAssertEqual(sizes(of: size, limit: limit), expected, "\(size) \(limit)")
+    }
+    XCTAssertEqual(sizes(of: 30_000_001, limit: 20_000_000, cut: true), [30_000_001, 3_670_016])
+  }
+
+  func test_upload_row_19_requestsHaveTheSizeOfTheCaller() {
+    for (size, requestSize) in [(30_000_001, 5_000_000), (30_000_001, 262_144), (1_000_000, 999_999)]
+      as [(Int64, Int64)]
+    {
+      for isCut in [false, true] {
+        var state = UploadState(.tus, file: file(size), attempts: 8, size: requestSize)
+        _ = state.handle(.start(nil))
+        var (sent, place) = ([Int64](), Int64(0))
+        var action = state.handle(created).last
+        if isCut {
+          _ = state.handle(.lost)
+          _ = state.handle(.resumed)
+          action = state.handle(offset(0)).last
+        }
+        while case .send(let from, let count)? = action, sent.count < 200 {
+          XCTAssertEqual(from, place)
+          sent.append(count)
+          place += count
+          action = state.handle(offset(place)).last
+        }
+        XCTAssertEqual(place, size)
+        XCTAssert(sent.dropLast().allSatisfy { $0 == requestSize }, "\(requestSize) \(isCut)")
+        XCTAssertLessThanOrEqual(sent.last ?? 0, requestSize)
+      }
+    }
+    XCTAssertEqual(sizes(of: 30_000_001, limit: 1_000_000, requestSize: 5_000_000), [5_000_000, 524_288])
+  }
+
+  func test_upload_PATCHThatIsRefused_isReplacedOnce_withTus() {
+    for method in [UploadProtocol.tus, .draft] {
+      var state = state(method)
+      _ = state.handle(created)
+      XCTAssertFalse(state.replacesPatch)
+      let refused = state.handle(offset(nil, status: 405))
+      guard method == .tus else {
+        XCTAssertEqual(refused, [.fail(.response)])
+        continue
+      }
+      XCTAssertEqual(refused, [.ask])
+      XCTAssertTrue(state.replacesPatch)
+      XCTAssertEqual(state.handle(offset(0)), [.show(0), .send(from: 0, count: 1_000_000)])
+      XCTAssertEqual(state.handle(offset(nil, status: 405)), [.fail(.response)])
+    }
   }
 
   func test_upload_minimumOfTheServer_isKept() {

@@ -139,8 +139,7 @@ final class TextAndLocationTests: XCTestCase {
     for (method, statuses, last) in [
       (HTTPMethod.post, [303], HTTPMethod.get), (.post, [302], .get), (.post, [301, 307], .get), (.post, [307], .post),
       (.put, [303], .get), (.put, [302], .put), (.delete, [308, 303], .get), (.head, [303], .head),
-      (.patch, [301], .patch),
-      (.post, [], .post), (.post, [308, 302], .get),
+      (.patch, [301], .patch), (.post, [], .post), (.post, [308, 302], .get),
     ] {
       let url = try XCTUnwrap(URL(string: "http://h/first"))
       var response = Response(
