@@ -216,7 +216,8 @@ let programs: [String: (Int) throws -> Void] = [
   "body": { count in
     for number in 0..<count {
       var request = Request(method: .post, url: server)
-      try JSONParameterEncoder(dates: .iso8601, keys: .snakeCase).encode(Parameters(Draft(number: number)), into: &request)
+      try JSONParameterEncoder(dates: .iso8601, keys: .snakeCase).encode(
+        Parameters(Draft(number: number)), into: &request)
       use(request)
     }
   },
