@@ -127,7 +127,7 @@ final class QueryPagesTests: XCTestCase {
     }
     // During a load of all pages, too.
     let book = book(pages: 1)
-    book.network.invalidate("pages")
+    book.network.invalidate(["pages"])
     for _ in 0..<5 { book.loadMore() }
     book.advance(100)
     XCTAssertEqual(book.screen.last, "[[1, 2], [3, 4]]")
