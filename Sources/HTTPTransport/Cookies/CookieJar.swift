@@ -115,6 +115,44 @@ public final class CookieJar: Sendable {
   /// The cookies by domain, the oldest first. Includes expired cookies until the next request to their domain.
   public var cookies: [Cookie] { kept.withLock { $0 }.cookies }
 
+  /// Puts in a cookie, such as that of a login in a web view. It replaces one of the same name, domain and path; one that has
+  /// expired removes it.
+  ///
+  /// - Throws: `NetworkError` of kind `invalidRequest` for a name or value with a control character or `;`, and for an empty name
+  ///   or one with `=`. A domain must not be empty or begin with a dot, and a path begins with `/`.
+  public func insert(_ cookie: Cookie) throws(NetworkError) {
+    func isClean(_ text: String) -> Bool {
+      !text.utf8.contains { $0 < 0x20 || $0 == 0x7f || $0 == UInt8(ascii: ";") }
+    }
+    guard isClean(cookie.name), isClean(cookie.value), !cookie.name.isEmpty, !cookie.name.contains("="),
+      !cookie.domain.isEmpty, !cookie.domain.hasPrefix("."), cookie.path.hasPrefix("/")
+    else {
+      throw NetworkError(
+        kind: .invalidRequest,
+        reason: "the cookie \(cookie.name.debugDescription) of \(cookie.domain.debugDescription), path "
+          + "\(cookie.path.debugDescription), can't be sent: a name needs no =, ; or control character, a value no ; or "
+          + "control character, a domain no dot at its start, and a path begins with /")
+    }
+    var cookie = cookie
+    cookie.domain = cookie.domain.lowercased()
+    put(cookie)
+  }
+
+  /// Removes the cookie of the same name, domain and path, if there is one.
+  public func remove(_ cookie: Cookie) {
+    var cookie = cookie
+    (cookie.domain, cookie.expires) = (cookie.domain.lowercased(), .distantPast)
+    put(cookie)
+  }
+
+  private func put(_ cookie: Cookie, at now: Date = Date()) {
+    let hasChanged = kept.withLock { kept in
+      defer { kept.makeRoom(at: now) }
+      return kept.put(cookie, at: now)
+    }
+    if hasChanged { noteChange() }
+  }
+
   /// Removes all cookies.
   public func removeAll() {
     kept.release { exchange(&$0, with: CookieTable()) }

@@ -265,15 +265,21 @@ public final class Outbox: Sendable {
 
   /// Sends an entry immediately that is parked or waits for its next attempt; its attempts count from 0.
   ///
+  /// - Returns: Whether there is an entry of this identity; it may have been sent meanwhile.
   /// - Throws: `NetworkError` of kind `busy` if another process is sending.
-  public func retry(_ id: UUID) throws(NetworkError) { try change(id) { .retry($0) } }
+  @discardableResult
+  public func retry(_ id: UUID) throws(NetworkError) -> Bool { try change(id) { .retry($0) } }
 
   /// Removes an entry. If it is in flight, the request is cancelled, but the server may have applied it.
   ///
+  /// - Returns: Whether there was an entry of this identity; it may have been sent meanwhile.
   /// - Throws: `NetworkError` of kind `busy` if another process is sending.
-  public func drop(_ id: UUID) throws(NetworkError) { try change(id) { .drop($0) } }
+  @discardableResult
+  public func drop(_ id: UUID) throws(NetworkError) -> Bool { try change(id) { .drop($0) } }
 
-  private func change(_ id: UUID, _ event: @escaping @Sendable (OutboxName) -> OutboxState.Event) throws(NetworkError) {
+  private func change(
+    _ id: UUID, _ event: @escaping @Sendable (OutboxName) -> OutboxState.Event
+  ) throws(NetworkError) -> Bool {
     do {
       try directory.takeLock()
     } catch {
@@ -284,6 +290,8 @@ public final class Outbox: Sendable {
         network.reading.error(
           .busy, "another process sends the entries of the outbox \(directory.path); change them there, or later"))
     }
+    let isKnown = (try? directory.files().contains { $0.name.id == id }) ?? false
     sender.change(id, event)
+    return isKnown
   }
 }

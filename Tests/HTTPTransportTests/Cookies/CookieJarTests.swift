@@ -267,4 +267,33 @@ final class CookieJarTests: XCTestCase {
     XCTAssertEqual(jar.cookies.count, 100)
     XCTAssertEqual(jar.cookies.first?.name, "c50")
   }
+
+  func test_cookiesArePutInAndTakenOutSingly() throws {
+    let jar = CookieJar()
+    let url = try XCTUnwrap(URL(string: "https://api.h.com/a/b"))
+    let cookie = CookieJar.Cookie(name: "sid", value: "1", domain: "H.com", isForSubdomains: true, path: "/a")
+    try jar.insert(cookie)
+    try jar.insert(.init(name: "theme", value: "dark", domain: "api.h.com"))
+    XCTAssertEqual(jar.header(for: url), "sid=1; theme=dark")
+    try jar.insert(.init(name: "sid", value: "2", domain: "h.com", isForSubdomains: true, path: "/a"))
+    XCTAssertEqual(jar.header(for: url), "sid=2; theme=dark")
+    jar.remove(.init(name: "sid", value: "", domain: "h.com", isForSubdomains: true))
+    XCTAssertEqual(jar.header(for: url), "sid=2; theme=dark", "another path")
+    jar.remove(cookie)
+    XCTAssertEqual(jar.header(for: url), "theme=dark")
+    try jar.insert(.init(name: "theme", value: "", domain: "api.h.com", expires: .distantPast))
+    XCTAssertNil(jar.header(for: url))
+    let bad: [CookieJar.Cookie] = [
+      .init(name: "", value: "1", domain: "h.com"), .init(name: "a=b", value: "1", domain: "h.com"),
+      .init(name: "a;b", value: "1", domain: "h.com"), .init(name: "a", value: "1; sid=3", domain: "h.com"),
+      .init(name: "a", value: "1\r\nX: y", domain: "h.com"), .init(name: "a", value: "1", domain: ""),
+      .init(name: "a", value: "1", domain: ".h.com"), .init(name: "a", value: "1", domain: "h.com", path: "a"),
+    ]
+    for cookie in bad {
+      XCTAssertThrowsError(try jar.insert(cookie), "\(cookie)") { error in
+        XCTAssertEqual((error as? NetworkError)?.kind, .invalidRequest)
+      }
+    }
+    XCTAssertEqual(jar.cookies, [])
+  }
 }

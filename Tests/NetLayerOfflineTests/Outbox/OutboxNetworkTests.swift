@@ -186,7 +186,7 @@ final class OutboxNetworkTests: XCTestCase {
     private func retryParked() {
       let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
       for found in files.compactMap(OutboxName.read) where found.hold != nil {
-        for device in devices { try? device.outbox?.retry(found.name.id) }
+        for device in devices { _ = try? device.outbox?.retry(found.name.id) }
       }
     }
   }

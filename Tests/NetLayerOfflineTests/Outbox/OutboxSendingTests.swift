@@ -344,4 +344,16 @@ final class OutboxSendingTests: XCTestCase {
     fixture.waits(forResults: ["200 \(body("tea"))"])
     XCTAssertEqual(fixture.server.seen.map(\.method), ["PUT", "PUT"], "a PUT has the same effect twice")
   }
+
+  func test_outbox_retryAndDrop_tellWhetherThereIsAnEntry() throws {
+    let fixture = try OutboxFixture(self)
+    let outbox = try fixture.open(starts: false)
+    let id = try outbox.send(AddNote(text: "tea"))
+    XCTAssertFalse(try outbox.retry(UUID()))
+    XCTAssertFalse(try outbox.drop(UUID()))
+    XCTAssertTrue(try outbox.retry(id))
+    XCTAssertTrue(try outbox.drop(id))
+    fixture.waits(for: [])
+    fixture.waits { (try? outbox.drop(id)) == false }
+  }
 }

@@ -71,8 +71,11 @@ final class UploadReviewTests: UploadTestCase {
       let (receipt, got) = (UploadReceipt(), Notes())
       let end = net("ann").events(
         of: film, to: try call("ann"), by: .tus, retry: policy, storingIn: nil, receipt: receipt
-      ).subscribe(onNext: { if $0.result != nil { got.add("result") } }, onError: { got.add("\($0)") })
-      XCTAssertTrue(holds { got.all == ["result"] }, "\(kind) \(got.all)")
+      ).subscribe(
+        onNext: { if $0.result != nil { got.add("result") } }, onError: { got.add("\($0)") },
+        onCompleted: { got.add("end") })
+      // The upload waits for the task when it has ended, not before.
+      XCTAssertTrue(holds { got.all == ["result", "end"] }, "\(kind) \(got.all)")
       receipt.end(isTaken: false)
       end.dispose()
       server.clearLog()
