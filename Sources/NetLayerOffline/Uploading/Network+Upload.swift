@@ -100,7 +100,7 @@ extension Network {
   }
 
   /// Uploads a file to an endpoint, continues an earlier upload, and returns the result. See
-  /// ``transfer(_:to:by:retry:storingIn:)``.
+  /// ``transfer(_:to:by:retry:requestSize:storingIn:)``.
   ///
   /// ```swift
   /// try await app.upload(film, to: .post("/films"), by: .tus) { print($0.fractionSent ?? 0) }
