@@ -135,20 +135,25 @@ public final class CookieJar: Sendable {
     }
     var cookie = cookie
     cookie.domain = cookie.domain.lowercased()
-    put(cookie)
+    put([cookie], at: Date())
   }
 
   /// Removes the cookie of the same name, domain and path, if there is one.
   public func remove(_ cookie: Cookie) {
     var cookie = cookie
     (cookie.domain, cookie.expires) = (cookie.domain.lowercased(), .distantPast)
-    put(cookie)
+    put([cookie], at: Date())
   }
 
-  private func put(_ cookie: Cookie, at now: Date = Date()) {
+  /// Stores, replaces or removes cookies. Those without TLS leave `Secure` ones as they are.
+  private func put(_ cookies: [Cookie], isSecure: Bool = true, at now: Date) {
     let hasChanged = kept.withLock { kept in
-      defer { kept.makeRoom(at: now) }
-      return kept.put(cookie, at: now)
+      var hasChanged = false
+      for cookie in cookies where isSecure || !kept.protects(from: cookie) {
+        if kept.put(cookie, at: now) { hasChanged = true }
+      }
+      kept.makeRoom(at: now)
+      return hasChanged
     }
     if hasChanged { noteChange() }
   }
@@ -207,17 +212,7 @@ public final class CookieJar: Sendable {
   /// Stores the cookies of the `Set-Cookie` fields in a response from `url`.
   package func store(_ headers: HTTPHeaders, from url: URL, at now: Date = Date()) {
     let cookies = Self.cookies(in: headers, from: url, at: now)
-    guard !cookies.isEmpty else { return }
-    let isSecure = SetCookie.isSecure(url)
-    let hasChanged = kept.withLock { kept in
-      var hasChanged = false
-      for cookie in cookies where isSecure || !kept.protects(from: cookie) {
-        if kept.put(cookie, at: now) { hasChanged = true }
-      }
-      kept.makeRoom(at: now)
-      return hasChanged
-    }
-    if hasChanged { noteChange() }
+    if !cookies.isEmpty { put(cookies, isSecure: SetCookie.isSecure(url), at: now) }
   }
 
   /// Returns the cookies that a response from `url` may set, or remove.

@@ -88,6 +88,14 @@ extension Network {
     do { return try await single.value } catch { throw awaitError(error) }
   }
 
+  /// Returns the result of `transfer`, or throws the error that an awaiting task expects. Passes each progress on.
+  package func awaited<Model: Sendable>(
+    _ transfer: Observable<TransferEvent<Model>>, _ progress: ProgressHandler?
+  ) async throws(NetworkError) -> Model {
+    try await awaited(
+      transfer.do(onNext: { event in event.progress.map { progress?($0) } }).compactMap { $0.result }.asSingle())
+  }
+
   /// Returns the error that an awaiting task throws for `error`.
   private func awaitError(_ error: any Error) -> NetworkError {
     error is CancellationError

@@ -59,10 +59,7 @@ extension Network {
   public func download(
     _ endpoint: some Endpoint, to destination: URL, sha256: Data? = nil, progress: ProgressHandler? = nil
   ) async throws(NetworkError) -> URL {
-    try await awaited(
-      transfer(endpoint, to: destination, sha256: sha256)
-        .do(onNext: { event in event.progress.map { progress?($0) } })
-        .compactMap { $0.result }.asSingle())
+    try await awaited(transfer(endpoint, to: destination, sha256: sha256), progress)
   }
 
   private func attempt(

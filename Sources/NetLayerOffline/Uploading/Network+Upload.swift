@@ -119,9 +119,7 @@ extension Network {
       events(
         of: file, to: endpoint, by: method, retry: retry, requestSize: requestSize, storingIn: directory,
         receipt: receipt
-      )
-      .do(onNext: { event in event.progress.map { progress?($0) } })
-      .compactMap { $0.result }.asSingle())
+      ), progress)
     receipt.end(isTaken: true)
     return result
   }
