@@ -14,10 +14,10 @@ final class OutboxRedactionTests: XCTestCase {
     let stub = StubTransport { _ in .json(#"{"customer":"lovelace"}"#, status: 422) }
     let network = Network(
       Backend(
-        baseURL: URL(string: "http://h"), transport: stub, onError: { reports.add("\($0) \($0.reason)") },
+        baseURL: URL(string: "http://h"), transport: stub, onError: { reports.add("\($0)") },
         redaction: .standard.hiding(["customer"])))
     let outbox = try Outbox(storingIn: folder, on: network, reachability: TestReachability()) { problem in
-      reports.add("\(problem) \(problem.reason)")
+      reports.add("\(problem)")
     }
     let results = ReplaySubject<Outbox.Outcome>.create(bufferSize: 1)
     let subscription = outbox.results.subscribe(results)
@@ -28,7 +28,7 @@ final class OutboxRedactionTests: XCTestCase {
     try outbox.send(call)
     let outcome = try await results.first().value
     guard case .failure(let error)? = outcome?.result else { return XCTFail("the entry must be parked") }
-    reports.add("\(error) \(error.reason)")
+    reports.add("\(error) \(error.failureReason ?? "")")
     // The same key with another body is an error of `send`.
     let first = call.header("Idempotency-Key", "k")
     try outbox.send(first)
