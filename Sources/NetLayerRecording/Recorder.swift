@@ -17,6 +17,8 @@ import Streams
 public final class Recorder: CallObserver, @unchecked Sendable {
   // Safe: the calls are used only on the queue, everything else is a constant or locked.
   private let maxBodySize: Int
+  /// The maximum number of bytes of all calls, and of the events that wait.
+  private let maxSize: Int
   private let clock: any SchedulerType
   /// Guards the events that the queue has yet to process. Every thread of a call adds to it.
   private let pending = Locked(Pending())
@@ -25,15 +27,33 @@ public final class Recorder: CallObserver, @unchecked Sendable {
   /// Emits after calls have changed, at most ten times a second.
   private let changed = PublishSubject<Void>()
 
-  private struct Pending {
+  struct Pending {
     /// The maximum number of events. A recorder that is too slow does not record further calls and messages, because their
     /// bodies would fill the memory.
     static let maxCount = 4_096
 
     var events: [RecordedCalls.Noted] = []
+    /// The number of bytes of the events.
+    var size = 0
     /// The number of calls that were not recorded.
     var skipped = 0
+    /// The calls that are not recorded and have no result yet. Nothing is kept of them.
+    var skippedCalls: Set<Int> = []
     var isScheduled = false
+
+    /// Returns whether the event is recorded.
+    mutating func accepts(_ event: CallEvent, _ maxSize: Int) -> Bool {
+      if skippedCalls.contains(event.call) {
+        if [.received, .failed, .cancelled].contains(event.kind) { skippedCalls.remove(event.call) }
+        return false
+      }
+      guard events.count >= Self.maxCount || size > maxSize, event.isOptional else { return true }
+      if event.kind == .started {
+        skipped += 1
+        skippedCalls.insert(event.call)
+      }
+      return false
+    }
   }
 
   /// Creates a recorder. It drops the oldest finished calls beyond its limits.
@@ -48,7 +68,7 @@ public final class Recorder: CallObserver, @unchecked Sendable {
     maxCalls: Int = 500, maxSize: Int = 16 << 20, maxBodySize: Int = 64 << 10, redaction: Redaction = .backend,
     clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
   ) {
-    (self.maxBodySize, self.clock) = (max(0, maxBodySize), clock)
+    (self.maxBodySize, self.maxSize, self.clock) = (max(0, maxBodySize), maxSize, clock)
     calls = RecordedCalls(
       maxCalls: max(1, maxCalls), maxSize: maxSize, maxBodySize: max(0, maxBodySize), redaction: redaction)
   }
@@ -155,11 +175,9 @@ public final class Recorder: CallObserver, @unchecked Sendable {
     let noted = RecordedCalls.Noted(event, at: clock.now, uptime: clock.uptime, keeping: maxBodySize)
     let hasObservers = changed.hasObservers
     let (isFirst, schedules) = pending.withLock { pending in
-      if pending.events.count >= Pending.maxCount, event.isOptional {
-        if event.kind == .started { pending.skipped += 1 }
-        return (false, false)
-      }
+      guard pending.accepts(event, maxSize) else { return (false, false) }
       pending.events.append(noted)
+      pending.size += noted.size
       defer { pending.isScheduled = pending.isScheduled || hasObservers }
       return (pending.events.count == 1, hasObservers && !pending.isScheduled)
     }
@@ -171,7 +189,8 @@ public final class Recorder: CallObserver, @unchecked Sendable {
 
   private func process() {
     let (events, skipped) = pending.withLock { pending in
-      (exchange(&pending.events, with: []), exchange(&pending.skipped, with: 0))
+      pending.size = 0
+      return (exchange(&pending.events, with: []), exchange(&pending.skipped, with: 0))
     }
     for event in events { calls.apply(event) }
     calls.skip(skipped)

@@ -1,15 +1,15 @@
 /// Elements of which the smallest one is known, whatever their number.
-struct Heap<Element: Comparable> {
-  private var elements: [Element]
+package struct Heap<Element: Comparable> {
+  private(set) var elements: [Element]
 
-  init(_ elements: [Element] = []) {
+  package init(_ elements: [Element] = []) {
     // A sorted array is a heap.
     self.elements = elements.sorted()
   }
 
-  var first: Element? { elements.first }
+  package var first: Element? { elements.first }
 
-  mutating func insert(_ element: Element) {
+  package mutating func insert(_ element: Element) {
     var child = elements.count
     elements.append(element)
     while child > 0, elements[child] < elements[(child - 1) / 2] {
@@ -19,7 +19,7 @@ struct Heap<Element: Comparable> {
   }
 
   @discardableResult
-  mutating func removeFirst() -> Element? {
+  package mutating func removeFirst() -> Element? {
     guard let last = elements.popLast() else { return nil }
     guard let first = elements.first else { return last }
     elements[0] = last
@@ -49,10 +49,10 @@ extension Array where Element: Comparable {
   }
 
   /// Inserts `element` into a sorted array, which does not contain it.
-  mutating func insertInOrder(_ element: Element) { insert(element, at: place(of: element)) }
+  package mutating func insertInOrder(_ element: Element) { insert(element, at: place(of: element)) }
 
   /// Removes `element` from a sorted array, if it is there.
-  mutating func removeInOrder(_ element: Element) {
+  package mutating func removeInOrder(_ element: Element) {
     let place = place(of: element)
     if place < count, self[place] == element { remove(at: place) }
   }

@@ -1,6 +1,5 @@
+import HTTPTransport
 import XCTest
-
-@testable import NetLayerOffline
 
 final class HeapTests: XCTestCase {
   func test_randomElements_leaveInOrder() {
