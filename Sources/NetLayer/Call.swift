@@ -236,6 +236,7 @@ extension CallContent {
     if request.isForeign { request.context[ForeignURL.self] = nil }
     if request.context[Signing.self] != nil { request.context[Signing.self] = nil }
     if request.context[Signed.self] != nil { request.context[Signed.self] = nil }
+    if !request.context[RedirectCredentials.self].isEmpty { request.context[RedirectCredentials.self] = [] }
     if request.attempt > 1 { request.attempt = 1 }
     request.context[HasNotes.self] = true
   }
