@@ -24,10 +24,9 @@ extension Response {
   }
 
   private func text(_ bytes: Data, _ encoding: String.Encoding, _ name: String) throws(NetworkError) -> String {
-    let text = encoding == .utf8 ? String(validating: bytes, as: UTF8.self) : String(bytes, in: encoding)
-    guard let text else {
+    guard let text = encoding.text(of: bytes) else {
       // Zeros are valid text in every charset, so if they fail, the decoder is missing.
-      guard String(Data(count: 4), in: encoding) != nil else {
+      guard encoding.text(of: Data(count: 4)) != nil else {
         throw parseFailure(
           "the charset \(name.debugDescription) requires Foundation, which this program does not link; decode the body "
             + "bytes yourself, or use a Foundation class such as NSString")
