@@ -33,7 +33,7 @@ extension NetworkError {
     /// The HTTP status is not a success (200 to 299).
     public static let status = Kind(.status)
     /// The code of the envelope is not a success: the server rejected the request.
-    public static let business = Kind(.business)
+    public static let rejected = Kind(.rejected)
     /// The response could not be read: it is not valid HTTP, its content coding fails, or its body is not of the requested
     /// type, for example because of malformed JSON, or a missing or mismatched member. A retry would not succeed.
     public static let parse = Kind(.parse)
@@ -44,9 +44,9 @@ extension NetworkError {
     /// No entry is cached, and the cache policy forbids a request.
     public static let notCached = Kind(.notCached)
     /// The pages of a list do not end: the cursor of the page `index` has already occurred.
-    public static let sequence = Kind(.sequence)
+    public static let repeatedPage = Kind(.repeatedPage)
     /// A WebSocket was closed with an unexpected code, which is the error's `code` (RFC 6455 §7.4).
-    public static let closed = Kind(.closed)
+    public static let socketClosed = Kind(.socketClosed)
     /// A file or directory is in use: another subscription or another process works with it. Nothing was sent.
     public static let busy = Kind(.busy)
     /// The request may have been processed, but the server no longer knows: it has to be checked before it is sent again.
@@ -60,7 +60,7 @@ extension NetworkError {
 extension NetworkError.Kind {
   enum Known: String, CaseIterable {
     case connection, unknownHost, timeout, cancelled, tls, redirect, invalidRequest, encoding, authentication, status
-    case business, parse, tooLarge, file, notCached, sequence, closed, busy, unknownOutcome
+    case rejected, parse, tooLarge, file, notCached, repeatedPage, socketClosed, busy, unknownOutcome
     case other
   }
 
@@ -72,8 +72,8 @@ extension NetworkError.Kind {
   package var isTransient: Bool {
     switch known {
     case .connection, .unknownHost, .timeout: true
-    case .cancelled, .tls, .redirect, .invalidRequest, .encoding, .authentication, .status, .business, .parse,
-      .tooLarge, .file, .notCached, .sequence, .closed, .busy, .unknownOutcome, .other:
+    case .cancelled, .tls, .redirect, .invalidRequest, .encoding, .authentication, .status, .rejected, .parse,
+      .tooLarge, .file, .notCached, .repeatedPage, .socketClosed, .busy, .unknownOutcome, .other:
       false
     }
   }
@@ -82,8 +82,8 @@ extension NetworkError.Kind {
   package var isOutage: Bool {
     switch known {
     case .connection, .unknownHost, .timeout, .tls, .redirect: true
-    case .cancelled, .invalidRequest, .encoding, .authentication, .status, .business, .parse, .tooLarge, .file,
-      .notCached, .sequence, .closed, .busy, .unknownOutcome, .other:
+    case .cancelled, .invalidRequest, .encoding, .authentication, .status, .rejected, .parse, .tooLarge, .file,
+      .notCached, .repeatedPage, .socketClosed, .busy, .unknownOutcome, .other:
       false
     }
   }
@@ -91,9 +91,9 @@ extension NetworkError.Kind {
   /// Whether a stored response whose reading fails with this kind is invalid and must be requested again.
   package var discreditsStored: Bool {
     switch known {
-    case .status, .business: false
+    case .status, .rejected: false
     case .connection, .unknownHost, .timeout, .cancelled, .tls, .redirect, .invalidRequest, .encoding, .authentication,
-      .parse, .tooLarge, .file, .notCached, .sequence, .closed, .busy, .unknownOutcome, .other:
+      .parse, .tooLarge, .file, .notCached, .repeatedPage, .socketClosed, .busy, .unknownOutcome, .other:
       true
     }
   }
@@ -104,8 +104,8 @@ extension NetworkError.Kind {
     switch known {
     case .parse: -1213
     case .encoding, .invalidRequest: -1214
-    case .connection, .unknownHost, .timeout, .cancelled, .tls, .redirect, .authentication, .status, .business,
-      .tooLarge, .file, .notCached, .sequence, .closed, .busy, .unknownOutcome, .other:
+    case .connection, .unknownHost, .timeout, .cancelled, .tls, .redirect, .authentication, .status, .rejected,
+      .tooLarge, .file, .notCached, .repeatedPage, .socketClosed, .busy, .unknownOutcome, .other:
       -1212
     }
   }
@@ -124,9 +124,9 @@ extension NetworkError.Kind {
     case .notCached: messages.notCached
     case .busy: messages.busy
     case .unknownOutcome: messages.unknownOutcome
-    case .business: messages.badRequest
-    case .redirect, .closed: messages.server
-    case .sequence, .other: messages.other
+    case .rejected: messages.badRequest
+    case .redirect, .socketClosed: messages.server
+    case .repeatedPage, .other: messages.other
     case .status:
       switch status ?? 0 {
       case 401: messages.authentication

@@ -4,7 +4,7 @@ import PortableFoundation
 public struct NetworkError: Error, Sendable, Equatable {
   /// The category of the failure.
   public var kind: Kind
-  /// The code: the envelope's for `business`, the HTTP status for `status`, and otherwise -1213 (parse), -1214
+  /// The code: the envelope's for `rejected`, the HTTP status for `status`, and otherwise -1213 (parse), -1214
   /// (parameters) or -1212 (all other kinds).
   public var code: Int
   /// The message for the user: the server's message if it sent one, or the description of an app's own `LocalizedError`.

@@ -48,6 +48,12 @@ public protocol Transport: Sendable {
   ///
   /// `progress` is called as in `send`. The default implementation delivers the whole body as one chunk.
   func stream(_ request: Request, progress: ProgressHandler?, receiver: StreamReceiver) -> any StreamControl
+
+  /// Fails every request in flight with `cancelled` and closes all connections. Later requests fail with `cancelled`.
+  ///
+  /// Returns immediately, from any thread. The completions follow on the transport's thread. The default implementation
+  /// does nothing, for transports without connections of their own.
+  func shutdown()
 }
 
 /// A transport that copies a generated body to a temporary file before it sends the first byte.
@@ -85,6 +91,9 @@ public struct StreamReceiver: Sendable {
 extension Transport {
   /// `nil`.
   public var account: String? { nil }
+
+  /// Does nothing.
+  public func shutdown() {}
 
   /// Sends `request` without a report of its progress.
   public func send(

@@ -47,7 +47,7 @@ extension InspectedCall {
     return Summary(
       id: number, at: start * 1_000, method: method, url: url, endpoint: endpoint, kind: kind,
       status: last?.entry.status ?? 0, state: state, error: failure?.kind,
-      code: failure.flatMap { $0.kind == "business" ? $0.code : nil }, size: last?.size ?? 0, time: time, cache: cache,
+      code: failure.flatMap { $0.kind == "rejected" ? $0.code : nil }, size: last?.size ?? 0, time: time, cache: cache,
       shared: shared, decode: decoding, redirects: attempts.reduce(0) { $0 + $1.redirects.count },
       messages: times.count, ticks: times.suffix(Self.maxTicks).map { max(0, ($0 - start) * 1_000) },
       attempts: attempts.map { attempt in

@@ -40,8 +40,8 @@ struct InspectedCall: Sendable {
     endpoint = entry.endpoint
     state = "\(entry.state)"
     time = entry.duration?.milliseconds
-    cache = entry.cache
-    shared = entry.shared
+    cache = HAREntry.Facts.cache(of: entry.origin)
+    shared = entry.sharedWith
     decoding = entry.decoding?.milliseconds
     failure = entry.failure.map(Self.failure)
     attempts = entry.attempts.map { attempt in

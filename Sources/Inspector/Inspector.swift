@@ -20,7 +20,7 @@ public final class Inspector: Sendable {
 
   /// The maximum number of open connections. A browser opens six for a page, and some systems allow an app only 256
   /// descriptors, which other users of the machine must not use up.
-  static let connectionLimit = 64
+  static let maxConnections = 64
 
   /// Starts a page with the calls of `recorder`, until `stop()` is called or the inspector is released.
   ///
@@ -40,7 +40,7 @@ public final class Inspector: Sendable {
     let pages = InspectorPages(source, secret: secret, session: Self.secret())
     do {
       server = try TestServer(
-        logLimit: 0, bodyLimit: { pages.bodyLimit(of: $0) }, connectionLimit: Self.connectionLimit,
+        maxLoggedRequests: 0, maxBodySize: { pages.bodyLimit(of: $0) }, maxConnections: Self.maxConnections,
         handler: { pages.respond(to: $0) })
     } catch {
       throw NetworkError(kind: .other, reason: "the inspector can't listen on 127.0.0.1: \(error)", underlying: error)

@@ -81,8 +81,14 @@ extension JSON {
   /// object.
   ///
   /// Invalid characters in a key are replaced by U+FFFD.
-  public var members: [(key: String, value: JSON)]? {
-    namedMembers?.map { name, value in (name.text, value) }
+  public var members: [Member]? { namedMembers?.map { Member(key: $0.text, value: $1) } }
+
+  /// A member of an object.
+  public struct Member: Sendable, Equatable {
+    /// The name.
+    public let key: String
+    /// The value.
+    public let value: JSON
   }
 
   /// The members with names that distinguish invalid keys, which may have the same text.

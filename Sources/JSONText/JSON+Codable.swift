@@ -19,7 +19,7 @@ extension JSON: Encodable {
     switch kind {
     case .object:
       var container = encoder.container(keyedBy: JSONKey.self)
-      for (key, value) in members ?? [] { try container.encode(value, forKey: JSONKey(key)) }
+      for member in members ?? [] { try container.encode(member.value, forKey: JSONKey(member.key)) }
     case .array:
       var container = encoder.unkeyedContainer()
       for element in array ?? [] { try container.encode(element) }

@@ -6,7 +6,7 @@ final class ServerConnection {
   private let socket: Socket
   private let number: Int
   private let log: RequestLog
-  private let bodyLimit: TestServer.BodyLimit?
+  private let maxBodySize: TestServer.BodyLimit?
   private var parser = RequestParser()
   private var script: ResponseScript?
   /// The WebSocket, once the connection has been upgraded.
@@ -21,11 +21,11 @@ final class ServerConnection {
   /// uses little memory.
   private static let outputLimit = 1 << 18
 
-  init(_ socket: Socket, number: Int, log: RequestLog, bodyLimit: TestServer.BodyLimit?) {
+  init(_ socket: Socket, number: Int, log: RequestLog, maxBodySize: TestServer.BodyLimit?) {
     self.socket = socket
     self.number = number
     self.log = log
-    self.bodyLimit = bodyLimit
+    self.maxBodySize = maxBodySize
   }
 
   /// Whether the server reads. It stops while it can't use what has already arrived, because the client does not read, or
@@ -87,7 +87,7 @@ final class ServerConnection {
     _ expectation: (TestServer.Request) -> Int, _ cut: (TestServer.Request) -> Int?,
     _ respond: (TestServer.Request) -> TestServer.Response
   ) -> Bool {
-    switch parser.next(connection: number, limit: bodyLimit, cut: cut) {
+    switch parser.next(connection: number, limit: maxBodySize, cut: cut) {
     case .incomplete: return false
     case .awaitsContinue(let request):
       let status = expectation(request)

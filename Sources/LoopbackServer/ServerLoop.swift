@@ -12,8 +12,8 @@ final class ServerLoop: @unchecked Sendable {
   let log: RequestLog
   private let listener: Socket
   private let handler: TestServer.Handler
-  private let bodyLimit: TestServer.BodyLimit?
-  private let connectionLimit: Int
+  private let maxBodySize: TestServer.BodyLimit?
+  private let maxConnections: Int
   private let expectation: @Sendable (TestServer.Request) -> Int
   private let cut: @Sendable (TestServer.Request) -> Int?
   private let wakeReader: Int32
@@ -35,7 +35,7 @@ final class ServerLoop: @unchecked Sendable {
   private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
   init(
-    listener: Socket, log: RequestLog, bodyLimit: TestServer.BodyLimit?, connectionLimit: Int,
+    listener: Socket, log: RequestLog, maxBodySize: TestServer.BodyLimit?, maxConnections: Int,
     expectation: @escaping @Sendable (TestServer.Request) -> Int,
     cut: @escaping @Sendable (TestServer.Request) -> Int?, accepts: Bool, handler: @escaping TestServer.Handler
   ) throws {
@@ -46,8 +46,8 @@ final class ServerLoop: @unchecked Sendable {
     wakeWriter = ends[1]
     self.listener = listener
     self.log = log
-    self.bodyLimit = bodyLimit
-    self.connectionLimit = connectionLimit
+    self.maxBodySize = maxBodySize
+    self.maxConnections = maxConnections
     self.handler = handler
     self.expectation = expectation
     self.cut = cut
@@ -159,7 +159,7 @@ final class ServerLoop: @unchecked Sendable {
   private func acceptAll() {
     while true {
       // At the limit, the connection stays in the backlog until another connection closes.
-      guard connections.count < connectionLimit else {
+      guard connections.count < maxConnections else {
         acceptsMore = false
         return
       }
@@ -170,7 +170,7 @@ final class ServerLoop: @unchecked Sendable {
       accepted += 1
       log.connectionCount.add(1, ordering: .relaxed)
       log.openCount.add(1, ordering: .relaxed)
-      connections.append(ServerConnection(socket, number: accepted, log: log, bodyLimit: bodyLimit))
+      connections.append(ServerConnection(socket, number: accepted, log: log, maxBodySize: maxBodySize))
       descriptors.append(pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0))
     }
   }

@@ -14,7 +14,7 @@ public final class TestServer: Sendable {
   /// delay a response, use `Response.delay`, which does not delay other connections.
   public typealias Handler = @Sendable (Request) -> Response
   /// A function that returns the maximum number of bytes of a request's body before it is read. Its argument has no body.
-  public typealias BodyLimit = @Sendable (Request) -> Int
+  typealias BodyLimit = @Sendable (Request) -> Int
 
   /// The port that the system chose.
   public let port: UInt16
@@ -23,11 +23,11 @@ public final class TestServer: Sendable {
   /// Starts a server whose responses are returned by `handler`.
   ///
   /// - Parameters:
-  ///   - logLimit: The maximum number of requests in `requests`. The default, 256, suits tests and limits the memory of
+  ///   - maxLoggedRequests: The maximum number of requests in `requests`. The default, 256, suits tests and limits the memory of
   ///     benchmarks.
-  ///   - bodyLimit: The limit of each request that has a body; `nil` for 1 GB. A larger body gets status 413, and the
+  ///   - maxBodySize: The limit of each request that has a body; `nil` for 1 GB. A larger body gets status 413, and the
   ///     connection is closed.
-  ///   - connectionLimit: The maximum number of open connections, at least 1. Further clients wait until one of them closes.
+  ///   - maxConnections: The maximum number of open connections, at least 1. Further clients wait until one of them closes.
   ///     The default of 4,096 is the length of the system's queue.
   ///   - expectation: A closure that responds to `Expect: 100-continue` before the body arrives. Status 100 requests
   ///     the body. Any other status is sent as the response, and the connection is closed.
@@ -37,12 +37,12 @@ public final class TestServer: Sendable {
   ///   - handler: A closure that responds to each request.
   /// - Throws: `Failure` if the system can't provide a socket, port or pipe.
   public convenience init(
-    logLimit: Int = 256, bodyLimit: BodyLimit? = nil, connectionLimit: Int = 4_096,
+    maxLoggedRequests: Int = 256, maxBodySize: (@Sendable (Request) -> Int)? = nil, maxConnections: Int = 4_096,
     expectation: @escaping @Sendable (Request) -> Int = { _ in 100 },
     cut: @escaping @Sendable (Request) -> Int? = { _ in nil }, handler: @escaping Handler
   ) throws {
     try self.init(
-      log: RequestLog(limit: logLimit), bodyLimit: bodyLimit, connectionLimit: connectionLimit,
+      log: RequestLog(limit: maxLoggedRequests), maxBodySize: maxBodySize, maxConnections: maxConnections,
       expectation: expectation,
       cut: cut, handler: handler)
   }
@@ -53,7 +53,7 @@ public final class TestServer: Sendable {
   }
 
   private init(
-    log: RequestLog, bodyLimit: BodyLimit? = nil, connectionLimit: Int = 4_096,
+    log: RequestLog, maxBodySize: BodyLimit? = nil, maxConnections: Int = 4_096,
     expectation: @escaping @Sendable (Request) -> Int,
     cut: @escaping @Sendable (Request) -> Int? = { _ in nil }, accepts: Bool = true, handler: @escaping Handler
   ) throws {
@@ -61,7 +61,7 @@ public final class TestServer: Sendable {
     do {
       port = try listener.localPort()
       loop = try ServerLoop(
-        listener: listener, log: log, bodyLimit: bodyLimit, connectionLimit: Swift.max(1, connectionLimit),
+        listener: listener, log: log, maxBodySize: maxBodySize, maxConnections: Swift.max(1, maxConnections),
         expectation: expectation, cut: cut, accepts: accepts, handler: handler)
       try loop.start()
     } catch {
@@ -73,8 +73,8 @@ public final class TestServer: Sendable {
   /// Starts a server with a table of routes. Requests without a matching route receive status 404.
   ///
   /// - Throws: `Failure` if the system can't provide a socket, port or pipe.
-  public convenience init(logLimit: Int = 256, routes: Routes) throws {
-    try self.init(logLimit: logLimit) { routes.respond(to: $0) }
+  public convenience init(maxLoggedRequests: Int = 256, routes: Routes) throws {
+    try self.init(maxLoggedRequests: maxLoggedRequests) { routes.respond(to: $0) }
   }
 
   deinit { loop.stop() }
@@ -96,7 +96,7 @@ public final class TestServer: Sendable {
   /// The number of bytes of responses that the system has accepted, including heads. It stops growing while clients do
   /// not read.
   public var sentByteCount: Int { loop.log.sentByteCount.load(ordering: .relaxed) }
-  /// The latest requests, the oldest first; at most `logLimit`.
+  /// The latest requests, the oldest first; at most `maxLoggedRequests`.
   public var requests: [Request] { loop.log.newest() }
 
   /// Closes all connections and the port, and waits for the end of the thread. Later calls have no effect.

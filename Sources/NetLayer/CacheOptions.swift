@@ -18,7 +18,7 @@ public struct CacheOptions: Sendable {
   public var includesBody: Bool
   /// The maximum storage time; `nil` to keep the response until its space is needed. A stored response expires
   /// immediately after a time of zero or less.
-  public var expiry: Duration?
+  public var lifetime: Duration?
   /// A rule that decides whether to store a response, in addition to the backend's own rule; `nil` to apply only that
   /// rule. The closure is called on the `mapping` scheduler.
   public var allowsStorage: (@Sendable (Response) -> Bool)?
@@ -30,19 +30,20 @@ public struct CacheOptions: Sendable {
 
   /// Creates options. See the properties for the defaults.
   public init(
-    policy: CachePolicy? = nil, key: String? = nil, includesBody: Bool = false, expiry: Duration? = nil,
+    policy: CachePolicy? = nil, key: String? = nil, includesBody: Bool = false, lifetime: Duration? = nil,
     allowsStorage: (@Sendable (Response) -> Bool)? = nil
   ) {
     self.policy = policy
     self.key = key
     self.includesBody = includesBody
-    self.expiry = expiry
+    self.lifetime = lifetime
     self.allowsStorage = allowsStorage
   }
 
   /// Whether all options have their default values.
   var isDefault: Bool {
-    policy == nil && !isRefetch && key == nil && !includesBody && expiry == nil && allowsStorage == nil && labels == nil
+    policy == nil && !isRefetch && key == nil && !includesBody && lifetime == nil && allowsStorage == nil
+      && labels == nil
   }
 
   /// Whether these options can be compared with others.
@@ -54,14 +55,14 @@ public struct CacheOptions: Sendable {
     let isRefetch: Bool
     let key: String?
     let includesBody: Bool
-    let expiry: Duration?
+    let lifetime: Duration?
     let endpoint: ObjectIdentifier?
     let labels: CallTags?
   }
 
   var identity: Identity {
     Identity(
-      policy: policy, isRefetch: isRefetch, key: key, includesBody: includesBody, expiry: expiry,
+      policy: policy, isRefetch: isRefetch, key: key, includesBody: includesBody, lifetime: lifetime,
       endpoint: allowsStorage == nil ? nil : endpoint, labels: labels)
   }
 }

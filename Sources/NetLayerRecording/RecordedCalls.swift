@@ -226,12 +226,8 @@ struct RecordedCalls {
 
   private func receive(_ entry: inout Recorder.Entry, _ response: Response, _ noted: Noted) {
     entry.hasResult = true
-    if let source = noted.event.source, source != noted.event.call { entry.shared = numbers[source] }
-    switch noted.origin.kind {
-    case .cache: entry.cache = noted.origin.isStale ? "stale" : "hit"
-    case .revalidated: entry.cache = "revalidated"
-    default: entry.cache = nil
-    }
+    if let source = noted.event.source, source != noted.event.call { entry.sharedWith = numbers[source] }
+    entry.origin = noted.origin
     if entry.attempts.isEmpty {
       send(&entry, noted)
       entry.change { attempt in

@@ -50,10 +50,10 @@ extension Recorder {
     public internal(set) var duration: Duration?
     /// The attempts. A response of a cache or of another call counts as an attempt.
     public internal(set) var attempts: [Attempt] = []
-    /// The source of the response in a cache: `hit`, `stale` or `revalidated`; `nil` for a response of the server.
-    public internal(set) var cache: String?
+    /// The origin of the response: the server, or a cache; `nil` without a response.
+    public internal(set) var origin: Response.Origin?
     /// The number of the call whose response this call shares.
-    public internal(set) var shared: Int?
+    public internal(set) var sharedWith: Int?
     /// The time of decoding.
     public internal(set) var decoding: Duration?
     /// The final error, which `onError` of the backend receives, too.
@@ -89,8 +89,8 @@ extension Recorder {
         var first = attempt.redirects
         for index in first.indices { first[index].facts = last.facts }
         if index == attempts.count - 1 {
-          last.facts.cache = cache
-          last.facts.coalesced = shared
+          last.facts.cache = HAREntry.Facts.cache(of: origin)
+          last.facts.coalesced = sharedWith
           last.facts.decoding = decoding.map { $0.milliseconds }
           if let failure {
             last.failure = HAREntry.Failure(kind: failure.kind.rawValue, code: failure.code, reason: failure.reason)

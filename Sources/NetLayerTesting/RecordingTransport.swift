@@ -45,6 +45,9 @@ public final class RecordingTransport: Transport {
   /// The account of the base transport.
   public var account: String? { base.account }
 
+  /// Shuts down the base transport.
+  public func shutdown() { base.shutdown() }
+
   /// Creates a transport that records the calls through `base` at the end of `file`. It creates the file if necessary,
   /// and replaces an existing one with the same entries, which only its owner can read.
   ///

@@ -1,5 +1,6 @@
 extension ObservableType {
-  // RxSwift 6 renamed these operators. They are unavailable, and the compiler suggests the name that this library uses.
+  // RxSwift 5 and 6 have these operators under other names. They are unavailable, and the compiler suggests the name that
+  // this library uses.
 
   /// Unavailable: use `observeOn(_:)` instead.
   @available(*, unavailable, renamed: "observeOn(_:)")
@@ -34,6 +35,28 @@ extension ObservableType {
   public func take(while predicate: @escaping @Sendable (Element) throws -> Bool) -> Observable<Element> {
     takeWhile(.exclusive, predicate)
   }
+
+  /// Unavailable: use `takeWhile(_:_:)` instead.
+  @available(*, unavailable, renamed: "takeWhile(_:_:)")
+  public func take(
+    while predicate: @escaping @Sendable (Element) throws -> Bool, behavior: TakeBehavior
+  ) -> Observable<Element> { takeWhile(behavior, predicate) }
+
+  /// Unavailable: use `takeWhile(_:_:)` with the opposite predicate instead.
+  @available(*, unavailable, message: "use takeWhile(.exclusive) or takeWhile(.inclusive) with the opposite predicate")
+  public func take(
+    until predicate: @escaping @Sendable (Element) throws -> Bool, behavior: TakeBehavior = .exclusive
+  ) -> Observable<Element> { takeWhile(behavior) { try !predicate($0) } }
+
+  /// Unavailable: use `take(for:scheduler:)` instead.
+  @available(*, unavailable, renamed: "take(for:scheduler:)")
+  public func take(_ duration: Duration, scheduler: any SchedulerType) -> Observable<Element> {
+    take(for: duration, scheduler: scheduler)
+  }
+
+  /// Unavailable: use `elementAt(_:)` instead.
+  @available(*, unavailable, renamed: "elementAt(_:)")
+  public func element(at index: Int) -> Observable<Element> { elementAt(index) }
 
   /// Unavailable: use `skipUntil(_:)` instead.
   @available(*, unavailable, renamed: "skipUntil(_:)")
@@ -76,6 +99,12 @@ extension Single {
   /// Unavailable: use `catchErrorJustReturn(_:)` instead.
   @available(*, unavailable, renamed: "catchErrorJustReturn(_:)")
   public func catchAndReturn(_ element: Element) -> Single<Element> { catchErrorJustReturn(element) }
+
+  /// Unavailable: use `retryWhen(_:)` instead.
+  @available(*, unavailable, renamed: "retryWhen(_:)")
+  public func retry<Trigger: ObservableConvertibleType>(
+    when notificationHandler: @escaping @Sendable (Observable<any Error>) throws -> Trigger
+  ) -> Single<Element> { retryWhen(notificationHandler) }
 }
 
 extension Completable {
@@ -92,4 +121,10 @@ extension Completable {
   public func `catch`(_ handler: @escaping @Sendable (any Error) throws -> Completable) -> Completable {
     catchError(handler)
   }
+
+  /// Unavailable: use `retryWhen(_:)` instead.
+  @available(*, unavailable, renamed: "retryWhen(_:)")
+  public func retry<Trigger: ObservableConvertibleType>(
+    when notificationHandler: @escaping @Sendable (Observable<any Error>) throws -> Trigger
+  ) -> Completable { retryWhen(notificationHandler) }
 }

@@ -131,7 +131,7 @@ class FaultMatrixTests: XCTestCase {
       "X-Api-Key": "secret", "X-Marked": "secret",
     ]
     var options = Request.Options()
-    options.redaction = options.redaction.hiding("x-marked")
+    options.redaction = options.redaction.hiding(["x-marked"])
     try grid.run(
       "redirect to another origin", .reply("ok"), at: server.url("/"), Self.limits(.reply("")), headers: secrets,
       options: options)

@@ -156,7 +156,7 @@ final class InspectorSecurityTests: XCTestCase {
     let page = try inspector()
     let idle = try (0..<100).map { _ in try RawClient(port: page.port) }
     let server = page.inspector.server
-    XCTAssertTrue(holds { server.openConnectionCount == Inspector.connectionLimit })
+    XCTAssertTrue(holds { server.openConnectionCount == Inspector.maxConnections })
     idle[0].send("GET / HTTP/1.1\r\nHost: 127.0.0.1:\(page.port)\r\n\r\n")
     XCTAssert(idle[0].receive(until: "not found\n").text.hasPrefix("HTTP/1.1 404 "))
     XCTAssertEqual(server.openConnectionCount, 64)

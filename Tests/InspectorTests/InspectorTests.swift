@@ -193,6 +193,21 @@ final class InspectorTests: XCTestCase {
       detail.swift.hasPrefix(#"let response = try await network.fetch(Call("POST", "https://api.example.com/login?"#))
   }
 
+  func test_aSecretThatTheBackendNames_isHiddenOnThePageAndInItsFile() async throws {
+    let recorder = Recorder()
+    let app = try network(.json(#"{"customer":"lovelace"}"#), recorder)
+      .with { $0.redaction = .standard.hiding(["customer"]) }
+    try await app.fetch(
+      .post("/x", json: ["customer": "lovelace"]).query(["customer": "lovelace"]).header("Customer", "lovelace"))
+    let page = try Page(Inspector(recorder))
+    for path in ["calls/1", "har"] {
+      let response = try page.get(path)
+      XCTAssertEqual(response.status, 200, path)
+      XCTAssertTrue(response.all.contains("customer"), path)
+      XCTAssertFalse(response.all.contains("lovelace"), path)
+    }
+  }
+
   func test_aBodyThatIsNotTextIsBase64_andATruncatedOneSaysSo() async throws {
     let recorder = Recorder(maxBodySize: 8)
     let image = Data([0x89, 0x50, 0x4E, 0x47, 0xFF, 0xFE, 0, 1])

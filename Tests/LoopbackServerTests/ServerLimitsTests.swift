@@ -47,7 +47,7 @@ final class ServerLimitsTests: XCTestCase {
   }
 
   func test_logOfAllRequests_hasNoLimit() throws {
-    let server = try TestServer(logLimit: .max) { _ in .text("ok") }
+    let server = try TestServer(maxLoggedRequests: .max) { _ in .text("ok") }
     let client = try RawClient(port: server.port)
     client.send("GET / HTTP/1.1\r\n\r\n")
     XCTAssertTrue(holds { server.requests.count == 1 })
@@ -147,7 +147,7 @@ final class ServerLimitsTests: XCTestCase {
   }
 
   func test_connectionsBeyondTheLimit_waitUntilOneCloses() throws {
-    let server = try TestServer(connectionLimit: 2) { .text("<\($0.path)>") }
+    let server = try TestServer(maxConnections: 2) { .text("<\($0.path)>") }
     var first: RawClient? = try RawClient(port: server.port)
     first?.send("GET /1 HTTP/1.1\r\n\r\n")
     XCTAssertEqual(first?.receive(until: ">").text.hasSuffix("</1>"), true)

@@ -115,7 +115,7 @@ final class TestServerTests: XCTestCase {
   }
 
   func test_theBodyLimitOfARequestIsCheckedBeforeItsBodyIsRead() throws {
-    let server = try TestServer(bodyLimit: { $0.path == "/large" ? 5 : 0 }) { .text($0.text) }
+    let server = try TestServer(maxBodySize: { $0.path == "/large" ? 5 : 0 }) { .text($0.text) }
     func post(_ path: String, _ framing: String, _ body: String) throws -> String {
       try exchange(server, "POST \(path) HTTP/1.1\r\nConnection: close\r\n\(framing)\r\n\r\n\(body)")
     }

@@ -32,7 +32,7 @@ final class ErrorWordsTests: UploadTestCase {
     let file = folder.appending(path: "download")
     let isFailed: @Sendable (Snapshot<[Int]>) -> Bool = { $0.error != nil }
     let snapshots = record(network.watch(Posts()).filter(isFailed).take(1)).elements
-    let outbox = try Outbox(folder.appending(path: "outbox"), on: network, reachability: TestReachability())
+    let outbox = try Outbox(storingIn: folder.appending(path: "outbox"), on: network, reachability: TestReachability())
     let stored = XCTestExpectation(description: "the outbox has parked the entry")
     let parked = Box<NetworkError?>(nil)
     let subscription = outbox.results.subscribe(onNext: { result in

@@ -204,7 +204,7 @@ final class ForeignURLTests: UploadTestCase {
     let login = AuthenticationInterceptor(for: urls, store: MemoryTokenStore(Token(access: "t"))) {
       _ -> Single<Token> in .never()
     }
-    let cache = CacheInterceptor(ResponseCache(directory: nil), account: { _ in "ann" })
+    let cache = CacheInterceptor(ResponseCache(storingIn: nil), account: { _ in "ann" })
     let network = Network(
       Backend(
         baseURL: urls.first, transport: stub,
@@ -229,7 +229,7 @@ final class ForeignURLTests: UploadTestCase {
     let urls = Box<[String]>([])
     let seen = Box<[[String]]>([])
     let servers = try (0..<3).map { _ in
-      try TestServer(logLimit: 0) { request in
+      try TestServer(maxLoggedRequests: 0) { request in
         let place = Int(request.path.dropFirst()) ?? 0
         let names = ["Authorization", "Cookie", "X-Api-Token", "X-Own", "X-Shop"].filter { request.header($0) != nil }
         seen.update { $0.append(names + (request.target.contains("?") ? ["query"] : [])) }

@@ -119,7 +119,7 @@ final class QueryNetworkTests: XCTestCase {
         Backend(
           baseURL: server.url,
           interceptors: [
-            CoalescingInterceptor(), CacheInterceptor(ResponseCache(directory: nil)), authentication,
+            CoalescingInterceptor(), CacheInterceptor(ResponseCache(storingIn: nil)), authentication,
           ]))
     }
 

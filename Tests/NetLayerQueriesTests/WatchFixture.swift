@@ -59,7 +59,7 @@ final class WatchFixture: Sendable {
     delivery: (any ImmediateSchedulerType)? = nil
   ) {
     stub = StubTransport(on: scheduler) { [server] request in server.update { Self.reply(to: request, &$0) } }
-    cache = caches ? ResponseCache(directory: nil, clock: scheduler) : nil
+    cache = caches ? ResponseCache(storingIn: nil, clock: scheduler) : nil
     network = Network(
       Backend(
         baseURL: URL(string: "http://h"), transport: stub, clock: scheduler, mapping: scheduler, delivery: delivery,

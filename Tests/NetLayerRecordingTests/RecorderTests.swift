@@ -46,7 +46,7 @@ final class RecorderTests: XCTestCase {
     for _ in 1...2 { _ = network.request(.get("/a"), as: Int.self).subscribe(onSuccess: { _ in }, onError: { _ in }) }
     virtual.scheduler.start()
     let entries = recorder.entries
-    XCTAssertEqual(entries.map(\.shared), [nil, 1])
+    XCTAssertEqual(entries.map(\.sharedWith), [nil, 1])
     XCTAssertEqual(entries.map(\.state), [.done, .done])
     XCTAssertEqual(entries.map { $0.decoding != nil }, [true, true])
     XCTAssertEqual(entries.map(\.attempts.count), [1, 1])
@@ -66,12 +66,12 @@ final class RecorderTests: XCTestCase {
   func test_cacheHits_areAttemptsWithoutARequest() throws {
     let virtual = VirtualNetwork(.response(headers: ["Cache-Control": "max-age=60"], body: Data("7".utf8)))
     let recorder = recorder(virtual)
-    let network = virtual.network(CacheInterceptor(ResponseCache(directory: nil)), recorder)
+    let network = virtual.network(CacheInterceptor(ResponseCache(storingIn: nil)), recorder)
     for _ in 1...2 {
       virtual.note("", network.responses(.get("/a")))
       virtual.scheduler.start()
     }
-    XCTAssertEqual(recorder.entries.map(\.cache), [nil, "hit"])
+    XCTAssertEqual(recorder.entries.map(\.origin?.kind), [.network, .cache])
     XCTAssertEqual(recorder.entries.map(\.status), [200, 200])
     XCTAssertEqual(virtual.stub.requests.count, 1)
   }
@@ -88,7 +88,7 @@ final class RecorderTests: XCTestCase {
       virtual.scheduler.start()
     }
     let entries = recorder.entries
-    XCTAssertEqual(entries.map(\.failure?.kind), [.business, .parse])
+    XCTAssertEqual(entries.map(\.failure?.kind), [.rejected, .parse])
     XCTAssertEqual(entries.map(\.failure?.code), [4_001, -1_213])
     XCTAssertEqual(entries.map(\.state), [.failed, .failed])
     XCTAssertEqual(entries.map(\.status), [200, 200])
@@ -351,7 +351,7 @@ final class RecorderTests: XCTestCase {
     let virtual = VirtualNetwork(.json(#"{"shopper":"zoe"}"#))
     let (recorder, open) = (recorder(virtual), Recorder(redaction: .none, clock: virtual.scheduler))
     for each in [recorder, open] {
-      let network = virtual.network(each).with { $0.redaction = .standard.hiding("shopper") }
+      let network = virtual.network(each).with { $0.redaction = .standard.hiding(["shopper"]) }
       virtual.note("", network.responses(.get("/a")))
     }
     virtual.scheduler.start()

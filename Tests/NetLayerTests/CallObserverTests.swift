@@ -80,7 +80,7 @@ final class CallObserverTests: XCTestCase {
   func test_aCacheHit_isReceivedWithoutAnAttempt() {
     let virtual = VirtualNetwork(.response(headers: ["Cache-Control": "max-age=60"], body: Data("7".utf8)))
     let trail = Trail()
-    let network = virtual.network(trail, CacheInterceptor(ResponseCache(directory: nil)))
+    let network = virtual.network(trail, CacheInterceptor(ResponseCache(storingIn: nil)))
     for _ in 1...2 {
       virtual.note("", network.responses(.get("/a")))
       virtual.scheduler.start()
@@ -214,7 +214,7 @@ final class CallObserverTests: XCTestCase {
         .subscribe(onSuccess: { _ in nested.withLock { $0 += 1 } }, onError: { XCTFail("\($0)") })
     }
     let interceptors: [any Interceptor] = [
-      CoalescingInterceptor(), CacheInterceptor(ResponseCache(directory: nil)), retry, LimitInterceptor(maxPerHost: 2),
+      CoalescingInterceptor(), CacheInterceptor(ResponseCache(storingIn: nil)), retry, LimitInterceptor(maxPerHost: 2),
       trail,
     ]
     network.withLock { $0 = Network(Backend(baseURL: server.url, interceptors: interceptors)) }

@@ -16,7 +16,8 @@ final class CustomPartsTests: XCTestCase {
   }
 
   func test_signer_isCalledWithoutANetwork() throws {
-    let content = SignedContent(request: try request(), parameters: [("a", "1"), ("b", "x y")])
+    let content = SignedContent(
+      request: try request(), parameters: [.init(name: "a", value: "1"), .init(name: "b", value: "x y")])
     XCTAssertEqual(CountSigner().sign(content).headers, ["X-Text": "a=1&b=x y", "X-Path": "/a"])
   }
 
@@ -31,7 +32,7 @@ final class CustomPartsTests: XCTestCase {
     let cookie = CookieJar.Cookie(name: "a", value: "1", domain: "h")
     XCTAssertEqual(
       cookie,
-      .init(name: "a", value: "1", domain: "h", isForSubdomains: false, path: "/", isSecure: false, expires: nil))
+      .init(name: "a", value: "1", domain: "h", isForSubdomains: false, path: "/", isSecure: false, expiresAt: nil))
   }
 
   func test_streamedResponse_hasTheChunksOfASequence() async throws {

@@ -110,10 +110,10 @@ final class ErrorTests: XCTestCase {
           kind: .parse, code: -1213, english: parse.0, chinese: parse.1, body: #"{"code":200,"data":{"a":"x"}}"#,
           hasCause: true, call: get("/shape")),
         Case(
-          kind: .business, code: 7, english: "The request was rejected.", chinese: "请求被拒绝。", body: #"{"code":7}"#,
+          kind: .rejected, code: 7, english: "The request was rejected.", chinese: "请求被拒绝。", body: #"{"code":7}"#,
           call: get("/silent")),
         Case(
-          kind: .business, code: 40301, english: "请先登录", chinese: "请先登录",
+          kind: .rejected, code: 40301, english: "请先登录", chinese: "请先登录",
           body: #"{"code":40301,"message":"请先登录"}"#, call: get("/refused")),
       ], stub)
   }

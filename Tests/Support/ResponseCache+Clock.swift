@@ -6,10 +6,10 @@ import Streams
 extension ResponseCache {
   /// Creates a cache that uses `clock` before a network does.
   package convenience init(
-    directory: URL?, maxMemorySize: Int = 8 << 20, maxDiskSize: Int = 50 << 20, clock: any SchedulerType,
+    storingIn directory: URL?, maxMemorySize: Int = 8 << 20, maxDiskSize: Int = 50 << 20, clock: any SchedulerType,
     onProblem: @escaping @Sendable (NetworkError) -> Void = { _ in }
   ) {
-    self.init(directory: directory, maxMemorySize: maxMemorySize, maxDiskSize: maxDiskSize, onProblem: onProblem)
+    self.init(storingIn: directory, maxMemorySize: maxMemorySize, maxDiskSize: maxDiskSize, onProblem: onProblem)
     follow(clock)
   }
 }

@@ -63,7 +63,7 @@ struct RequestOptions: Sendable {
     #if os(Linux)
       return try CurlTransport(
         .init(
-          tls: .init(trust: authority.map { .file($0) } ?? .system), maxConnectionsPerHost: concurrency,
+          tls: .init(trust: authority.map { .pem(file: $0) } ?? .system), maxConnectionsPerHost: concurrency,
           maxConnections: max(64, concurrency)))
     #else
       if authority != nil { throw UsageError("--cacert requires the libcurl transport of Linux") }

@@ -14,23 +14,23 @@ struct OutboxStop: Sendable {
     let directory = FileManager.default.temporaryDirectory.appending(path: "outbox-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: directory) }
     let retry = RetryPolicy(attempts: 20, initialDelay: .milliseconds(50))
-    var outbox = try Outbox(directory, on: network, reachability: SwitchedNetwork(isOn: false), retry: retry)
+    var outbox = try Outbox(storingIn: directory, on: network, reachability: SwitchedNetwork(isOn: false), retry: retry)
     outbox.start()
-    try outbox.send(AddNote(text: "tea"), after: "notes")
-    try outbox.send(AddNote(text: "milk"), after: "notes")
+    try outbox.send(AddNote(text: "tea"), lane: "notes")
+    try outbox.send(AddNote(text: "milk"), lane: "notes")
     let waiting = try await outbox.pending.filter { $0.first?.state == .network }.first().value
     let states = (waiting ?? []).map { "\($0.endpoint(as: AddNote.self)?.text ?? "") (\($0.state))" }
     var lines = ["without a network, \(states.joined(separator: " and ")) are on disk"]
 
     // The same directory in a later run of the app, with a network.
-    outbox = try Outbox(directory, on: network, reachability: SwitchedNetwork(isOn: true), retry: retry)
-    let results = ReplaySubject<(endpoint: AddNote, result: Result<AddNote.Saved, NetworkError>)>.create(bufferSize: 2)
+    outbox = try Outbox(storingIn: directory, on: network, reachability: SwitchedNetwork(isOn: true), retry: retry)
+    let results = ReplaySubject<Outbox.EndpointOutcome<AddNote>>.create(bufferSize: 2)
     let subscription = outbox.results(of: AddNote.self).subscribe(results)
     defer { subscription.dispose() }
     outbox.start()
-    for (note, result) in try await results.take(2).toArray().value {
-      let requests = try result.get().requests
-      lines.append("\(note.text) is saved once, with \(requests) \(requests == 1 ? "request" : "requests")")
+    for outcome in try await results.take(2).toArray().value {
+      let requests = try outcome.result.get().requests
+      lines.append("\(outcome.endpoint.text) is saved once, with \(requests) \(requests == 1 ? "request" : "requests")")
     }
     return lines
   }

@@ -42,7 +42,7 @@ struct Stops: Sendable {
   var all: [Observable<String>] {
     [
       stop("await", awaited), stop("post", posted), stop("typed error", typedError), stop("links", links),
-      stop("model", model), stop("pages", pages), stop("bool", bool), stop("business error", businessError),
+      stop("model", model), stop("pages", pages), stop("bool", bool), stop("rejected call", rejectedCall),
       stop("network error", networkError), stop("zip", zipped), stop("merge", merged), stop("chain", chained),
       stop("endpoint", endpoint), stop("second backend", secondBackend),
       stop("live", LiveQueriesStop(network: forge).lines),
@@ -101,7 +101,7 @@ struct Stops: Sendable {
 
   private var bool: Observable<String> { photos.like(7).map { "liked: \($0)" } }
 
-  private var businessError: Observable<String> { expectingError(photos.account()) }
+  private var rejectedCall: Observable<String> { expectingError(photos.account()) }
 
   private var networkError: Observable<String> { expectingError(nowhere.userDetail(userid: 1)) }
 

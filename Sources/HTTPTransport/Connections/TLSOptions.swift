@@ -19,7 +19,7 @@ public struct TLSOptions: Sendable, Hashable {
     /// The CAs of the system.
     public static let system = Trust(kind: .system)
     /// The CAs in a file of PEM certificates, instead of the system's.
-    public static func file(_ file: URL) -> Trust { Trust(kind: .file(file)) }
+    public static func pem(file: URL) -> Trust { Trust(kind: .file(file)) }
     /// The CAs in PEM certificates in memory, instead of the system's. `CurlTransport` requires libcurl 7.77 or later.
     public static func pem(_ certificates: Data) -> Trust { Trust(kind: .pem(certificates)) }
   }

@@ -38,16 +38,16 @@ public final class CookieJar: Sendable {
     /// Whether the cookie is sent only over TLS, or to this machine.
     public var isSecure: Bool
     /// The expiry date; `nil` for a session cookie, which lasts as long as the jar.
-    public var expires: Date?
+    public var expiresAt: Date?
 
     /// Creates a cookie; by default, a session cookie for all paths of one host.
     public init(
       name: String, value: String, domain: String, isForSubdomains: Bool = false, path: String = "/",
-      isSecure: Bool = false, expires: Date? = nil
+      isSecure: Bool = false, expiresAt: Date? = nil
     ) {
       (self.name, self.value) = (name, value)
       (self.domain, self.isForSubdomains, self.path) = (domain, isForSubdomains, path)
-      (self.isSecure, self.expires) = (isSecure, expires)
+      (self.isSecure, self.expiresAt) = (isSecure, expiresAt)
     }
   }
 
@@ -141,7 +141,7 @@ public final class CookieJar: Sendable {
   /// Removes the cookie of the same name, domain and path, if there is one.
   public func remove(_ cookie: Cookie) {
     var cookie = cookie
-    (cookie.domain, cookie.expires) = (cookie.domain.lowercased(), .distantPast)
+    (cookie.domain, cookie.expiresAt) = (cookie.domain.lowercased(), .distantPast)
     put([cookie], at: Date())
   }
 

@@ -106,7 +106,7 @@ final class CookieStorage: Sendable {
   private func put(_ cookies: () -> [CookieJar.Cookie], onlyIfChanged: Bool) throws {
     // Before the cookies are read, so that a later change is written later.
     state.withLock { $0.isDue = false }
-    let kept = cookies().filter { keepsSessionCookies || $0.expires != nil }
+    let kept = cookies().filter { keepsSessionCookies || $0.expiresAt != nil }
     if onlyIfChanged, stored.withLock({ $0 }) == kept { return }
     try write(try JSONEncoder().encode(Content(cookies: kept)))
     stored.withLock { $0 = kept }

@@ -140,5 +140,5 @@ struct CookieTable {
 }
 
 extension CookieJar.Cookie {
-  fileprivate func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
+  fileprivate func isExpired(at now: Date) -> Bool { expiresAt.map { $0 <= now } ?? false }
 }

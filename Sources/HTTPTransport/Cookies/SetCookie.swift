@@ -21,7 +21,7 @@ struct SetCookie {
     guard !name.isEmpty, name.utf8.count + value.utf8.count <= Self.maxSize else { return nil }
     cookie = CookieJar.Cookie(
       name: name, value: value, domain: host, isForSubdomains: false, path: Self.defaultPath(url), isSecure: false,
-      expires: nil)
+      expiresAt: nil)
     // Of each attribute, the last one counts (RFC 6265 §5.3).
     var maxAge: Date?
     var domain = ""
@@ -31,7 +31,7 @@ struct SetCookie {
       let value = attribute.value ?? ""
       guard value.utf8.count <= Self.maxAttributeSize else { continue }
       switch attribute.name.lowercased() {
-      case "expires": cookie.expires = Self.date(value) ?? cookie.expires
+      case "expires": cookie.expiresAt = Self.date(value) ?? cookie.expiresAt
       case "max-age":
         let digits = value.hasPrefix("-") ? value.dropFirst() : value[...]
         guard digits.isDigits else { break }
@@ -48,7 +48,7 @@ struct SetCookie {
       default: break
       }
     }
-    cookie.expires = maxAge ?? cookie.expires
+    cookie.expiresAt = maxAge ?? cookie.expiresAt
     // An empty domain is that of the host (RFC 6265bis §5.7, step 10).
     if !domain.isEmpty {
       guard domain == host || Self.isBelow(host, domain: domain) else { return nil }

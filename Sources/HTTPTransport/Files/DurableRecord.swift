@@ -28,10 +28,10 @@ package struct DurableRecord: Sendable {
 
   /// Sets the member `name` of the head; `nil` removes it. Other members keep their text and order.
   package mutating func set(_ name: String, _ value: JSON?) {
-    var members = (head.members ?? []).filter { $0.key != name }
-    if let value, value.exists { members.append((name, value)) }
+    var members = (head.members ?? []).filter { $0.key != name }.map { "\(JSON.quoted($0.key)):\($0.value)" }
+    if let value, value.exists { members.append("\(JSON.quoted(name)):\(value)") }
     // Strings have no raw line feeds.
-    let text = members.map { "\(JSON.quoted($0.key)):\($0.value)" }.joined(separator: ",").replacing("\n", with: " ")
+    let text = members.joined(separator: ",").replacing("\n", with: " ")
     // Joined from valid values; beyond the depth limit, the head remains as it was.
     if let changed = try? JSON(parsing: "{\(text)}") { head = changed }
   }

@@ -55,8 +55,8 @@ public struct Redaction: Sendable, Hashable {
   /// A redaction that hides nothing. Use it only for debugging.
   public static let none = Redaction(names: [], goesByWords: false, placeholder: "", hidesNothing: true)
 
-  /// Returns a redaction that also hides these names.
-  public func hiding(_ more: String...) -> Redaction { hiding(Redaction(names: Set(more))) }
+  /// Returns a redaction that also hides `names`.
+  public func hiding(_ names: Set<String>) -> Redaction { hiding(Redaction(names: names)) }
 
   /// Returns a redaction that also hides the names of `other`.
   package func hiding(_ other: Redaction) -> Redaction {

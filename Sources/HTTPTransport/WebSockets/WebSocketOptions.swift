@@ -25,7 +25,7 @@ public struct WebSocketOptions: Sendable, Hashable {
   /// The codes with which the server ends the messages without an error; by default 1000 and a close without a code.
   ///
   /// Add the codes of the application that the app handles as data: it reads them as `serverClose` of the socket. Every
-  /// other code is an error of kind `closed`.
+  /// other code is an error of kind `socketClosed`.
   public var expectedCloseCodes: Set<CloseCode>
 
   /// Creates options. See the properties for the defaults.

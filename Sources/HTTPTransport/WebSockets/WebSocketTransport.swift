@@ -66,7 +66,8 @@ extension NetworkError {
     let place = request?.url.hostAndPort ?? "the server"
     let words = close.reason.isEmpty ? "" : ": \(close.reason.debugDescription)"
     return NetworkError(
-      kind: .closed, code: Int(close.code.rawValue), reason: "\(place) closed the socket with \(close.code)\(words)",
+      kind: .socketClosed, code: Int(close.code.rawValue),
+      reason: "\(place) closed the socket with \(close.code)\(words)",
       request: request)
   }
 }

@@ -41,10 +41,21 @@ public struct SignedContent: Sendable {
   public let request: Request
   /// The names and values of all parameters, including common ones, sorted by name, before escaping. Nested names have
   /// the format of the backend's `queryEncoding`.
-  public let parameters: [(name: String, value: String)]
+  public let parameters: [Parameter]
+
+  /// The name and the value of a parameter, before escaping.
+  public struct Parameter: Sendable, Hashable {
+    /// The name.
+    public let name: String
+    /// The value.
+    public let value: String
+
+    /// Creates a parameter.
+    public init(name: String, value: String) { (self.name, self.value) = (name, value) }
+  }
 
   /// Creates the input of a signer, to test one. `parameters` must be sorted by name.
-  public init(request: Request, parameters: [(name: String, value: String)] = []) {
+  public init(request: Request, parameters: [Parameter] = []) {
     (self.request, self.parameters) = (request, parameters)
   }
 
@@ -83,7 +94,7 @@ final class Signing: Sendable, ContextKey {
   /// The request with its parameters, without a signature.
   let encoded: Request
   /// The parameters that the signer receives.
-  private let parameters: [(name: String, value: String)]
+  private let parameters: [SignedContent.Parameter]
 
   /// Encodes the parameters into `bare`.
   ///
@@ -96,6 +107,7 @@ final class Signing: Sendable, ContextKey {
     parameters = try (task.pairs(for: bare.method) + bare.url.queryPairs).sorted {
       ($0.name, $0.value) < ($1.name, $1.value)
     }
+    .map { SignedContent.Parameter(name: $0.name, value: $0.value) }
   }
 
   /// Returns `request`, which is `encoded` with the changes made by interceptors, with a new signature.

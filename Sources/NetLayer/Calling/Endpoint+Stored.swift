@@ -42,7 +42,8 @@ extension Endpoint {
     let entry = CacheEntry(
       status: response.status, headers: headers, body: response.body, requestedAt: now, receivedAt: now,
       hasQuery: request.url.query != nil, tags: CacheTags.all(of: request))
-    cache.store(caching.expiry.map { entry.expiring(after: $0.inSeconds) } ?? entry, for: key, headers: request.headers)
+    cache.store(
+      caching.lifetime.map { entry.expiring(after: $0.inSeconds) } ?? entry, for: key, headers: request.headers)
   }
 
   /// Removes the stored response of the endpoint.

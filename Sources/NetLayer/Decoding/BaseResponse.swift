@@ -16,6 +16,6 @@ public protocol BaseResponse: Decodable, Sendable {
   var data: DataSource { get }
   /// Returns the error if this response is a failure, else `nil`.
   ///
-  /// A `NetworkError` reaches the caller unchanged. Any other error becomes the underlying error of a `business` error.
+  /// A `NetworkError` reaches the caller unchanged. Any other error becomes the underlying error of a `rejected` error.
   func makeCustomError() -> (any Error)?
 }

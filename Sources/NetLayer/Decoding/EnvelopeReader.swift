@@ -8,7 +8,7 @@ struct EnvelopeReader {
 
   /// Checks the code of the envelope, unless it has been checked.
   ///
-  /// - Throws: `NetworkError`: `business` with the server's code and message if the code is not a success, `parse` if
+  /// - Throws: `NetworkError`: `rejected` with the server's code and message if the code is not a success, `parse` if
   ///   there is no envelope.
   @usableFromInline
   init(_ json: JSON) throws {
@@ -133,7 +133,7 @@ extension EnvelopeRules {
     }
     let words = json[value.message].string ?? ""
     throw json.reading.error(
-      .business,
+      .rejected,
       "the server rejected the request with \(value.code) \(code)" + (words.isEmpty ? "" : ": \(words)"),
       code: code.numeric, message: words.isEmpty ? nil : words)
   }

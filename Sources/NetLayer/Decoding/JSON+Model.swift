@@ -59,7 +59,7 @@ extension JSON {
       if Self.isBaseResponse(type), let own = model as? any BaseResponse,
         let error = own.makeCustomError()
       {
-        throw businessFailure(error)
+        throw rejection(error)
       }
       return model
     } catch let error as DecodingError {
@@ -87,10 +87,10 @@ extension JSON {
   }
 
   /// Returns the error of a model that reports its own failure as a `NetworkError`.
-  private func businessFailure(_ error: any Error) -> NetworkError {
+  private func rejection(_ error: any Error) -> NetworkError {
     guard var known = error as? NetworkError else {
       return reading.error(
-        .business, "the response reports a failure: \(error)",
+        .rejected, "the response reports a failure: \(error)",
         message: (error as? any LocalizedError)?.errorDescription, underlying: error)
     }
     known.response = known.response ?? reading.response

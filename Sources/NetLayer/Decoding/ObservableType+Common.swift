@@ -5,7 +5,7 @@ extension ObservableType where Element == Response {
   /// Parses the response after checking its HTTP status, then checks the code in the backend's envelope.
   ///
   /// - Returns: The whole JSON, including the envelope. Fails with a `NetworkError`: `status` with the server's
-  ///   message, `business` with the server's code and message, or `parse`.
+  ///   message, `rejected` with the server's code and message, or `parse`.
   public func common() -> Observable<JSON> {
     compactMap { try $0.reporting { try $0.common() } }
   }

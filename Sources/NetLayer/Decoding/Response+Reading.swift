@@ -53,7 +53,7 @@ extension Response {
 
   /// Parses the body as JSON after checking the HTTP status, then checks the code in the backend's envelope.
   ///
-  /// - Throws: `NetworkError` of kind `status`, `business` or `parse`.
+  /// - Throws: `NetworkError` of kind `status`, `rejected` or `parse`.
   public func common() throws(NetworkError) -> JSON { try checked(by: nil) }
 
   /// The same with `envelope` instead of the backend's.

@@ -14,7 +14,7 @@ extension Network {
   ///   - path: The path of the array in the payload, such as `items`; `nil` if the payload is the array.
   ///   - paging: The style in which the API links its pages.
   /// - Returns: The pages, on the backend's `delivery` scheduler. Fails with the error of the call. It also fails with
-  ///   a `NetworkError` of kind `sequence` and the page's `index` if a page is repeated, because the stream would never
+  ///   a `NetworkError` of kind `repeatedPage` and the page's `index` if a page is repeated, because the stream would never
   ///   end. A server that ignores the parameter repeats its pages.
   public func pages<Item: Decodable & Sendable>(
     _ endpoint: some Endpoint, of type: Item.Type = Item.self, at path: String? = nil, by paging: Paging = .link

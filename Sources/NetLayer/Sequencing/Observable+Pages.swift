@@ -12,7 +12,7 @@ extension Observable {
   /// - Parameters:
   ///   - cursor: The cursor of the first page; `nil` for the beginning.
   ///   - page: A closure that returns the page at a cursor.
-  /// - Returns: The pages. Fails with the error of the call. It also fails with a `NetworkError` of kind `sequence` and
+  /// - Returns: The pages. Fails with the error of the call. It also fails with a `NetworkError` of kind `repeatedPage` and
   ///   the page's `index` if a cursor is repeated, because the stream would never end.
   public static func pages<Item: Sendable>(
     startingAt cursor: String?, _ page: @escaping @Sendable (String?) throws -> Observable<Page<Item>>
@@ -81,7 +81,7 @@ extension NetworkError {
   package static func repeated(_ cursor: String, after pages: Int) -> NetworkError {
     let count = pages == 1 ? "1 page" : "\(pages) pages"
     var error = NetworkError(
-      kind: .sequence, message: NetworkError.Messages.localized.parse,
+      kind: .repeatedPage, message: NetworkError.Messages.localized.parse,
       reason: "the cursor \(cursor.debugDescription) was repeated after \(count), so paging would never end")
     error.index = pages - 1
     return error

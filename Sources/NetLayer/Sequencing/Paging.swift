@@ -106,7 +106,7 @@ package final class PagedCall<Item: Decodable & Sendable>: Sendable {
     let (last, count) = state.withLock { ($0.url, $0.count) }
     if text == last { throw NetworkError.repeated(text, after: count) }
     guard let url = URL(string: text) else {
-      throw NetworkError(kind: .sequence, reason: "the link to the next page is invalid: \(text.debugDescription)")
+      throw NetworkError(kind: .repeatedPage, reason: "the link to the next page is invalid: \(text.debugDescription)")
     }
     if url.scheme?.lowercased() == "http", state.withLock(\.refusesHTTP) {
       throw NetworkError(
@@ -159,7 +159,7 @@ package final class PagedCall<Item: Decodable & Sendable>: Sendable {
     let member = json[path]
     guard let text = try member.exists ? member.cursor(named: path) : json.cursor(at: path) else { return nil }
     guard let url = URL(reference: text, from: response.url) else {
-      throw NetworkError(kind: .sequence, reason: "the link to the next page is invalid: \(text.debugDescription)")
+      throw NetworkError(kind: .repeatedPage, reason: "the link to the next page is invalid: \(text.debugDescription)")
     }
     return url.absoluteString
   }
@@ -173,7 +173,7 @@ package final class PagedCall<Item: Decodable & Sendable>: Sendable {
     let here = place.flatMap(Int.init) ?? start
     if former.count > 0, former.hash == page.fingerprint {
       var error = NetworkError(
-        kind: .sequence, message: NetworkError.Messages.localized.parse,
+        kind: .repeatedPage, message: NetworkError.Messages.localized.parse,
         reason:
           "the page at \(here) has the same items as the previous page; check the parameter names (\(paging.kind))")
       error.index = former.count

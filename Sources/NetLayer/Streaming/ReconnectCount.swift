@@ -63,7 +63,7 @@ final class ReconnectCount: Sendable {
     let known = NetworkError.wrapping(error)
     let isRestart = hasOpened && known.kind == .status && Response.isPassing(known.code)
     let isTransientClose =
-      known.kind == .closed && UInt16(exactly: known.code).map { CloseCode(rawValue: $0).isTransient } == true
+      known.kind == .socketClosed && UInt16(exactly: known.code).map { CloseCode(rawValue: $0).isTransient } == true
     guard isEnd || known.kind.isTransient || isRestart || isTransientClose,
       let pause = policy.delay(after: error, attempt: attempts)
     else { return nil }

@@ -29,7 +29,7 @@ public final class WebSocket: Sendable {
   /// already cancelled sends nothing.
   ///
   /// - Throws: `NetworkError`. Its kind is `connection` if the socket has ended, and `cancelled` if the task is cancelled.
-  ///   It is `closed`, with the close code, if the server has closed the socket; the message may then not have arrived.
+  ///   It is `socketClosed`, with the close code, if the server has closed the socket; the message may then not have arrived.
   public func send(_ message: WebSocketMessage) async throws(NetworkError) {
     if Task.isCancelled { throw cancelled("sent to") }
     let error = await withTaskCancellationHandler {
@@ -81,7 +81,7 @@ public final class WebSocket: Sendable {
   /// The messages for a `for try await` loop, which reads each message when it requests it.
   ///
   /// The loop ends when the client closes the socket, or the server with one of
-  /// `WebSocketOptions.expectedCloseCodes`: by default 1000 or none. Any other is an error of kind `closed` with the close
+  /// `WebSocketOptions.expectedCloseCodes`: by default 1000 or none. Any other is an error of kind `socketClosed` with the close
   /// code as its `code`. Cancelling the task ends the loop with `cancelled` and leaves the
   /// socket open.
   public var messages: Messages { Messages(socket: self) }

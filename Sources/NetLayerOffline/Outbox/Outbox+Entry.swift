@@ -12,8 +12,8 @@ extension Outbox {
     /// The identity, which is sent as `Idempotency-Key`. If the call's own key is not a UUID, it is a digest of the account
     /// and that key.
     public var id: UUID { content.id }
-    /// The key of the entries that are sent in order; `nil` for an entry that waits for no other.
-    public var key: String? { content.key }
+    /// The name of the lane, whose entries are sent in order; `nil` for an entry that waits for no other.
+    public var lane: String? { content.lane }
     /// The account whose token the entry is sent with; `nil` for no token.
     public var account: String? { content.account }
     /// The method.
@@ -42,27 +42,65 @@ extension Outbox {
   }
 
   /// The next event that an entry waits for.
-  public enum State: Sendable, Hashable {
-    /// Its turn: ``Outbox/start()``, or a free one of ``Outbox/Limits/concurrency``.
-    case queued
+  public struct State: Sendable, Hashable, CustomStringConvertible {
+    enum Known: Hashable {
+      case queued, sending, network, retry, earlierEntry, signIn, account, otherProcess, newerVersion
+      case parked(status: Int?)
+    }
+
+    let known: Known
+
+    private init(_ known: Known) { self.known = known }
+
+    /// Its turn: ``Outbox/start()``, or a free one of ``Outbox/Limits/maxConcurrent``.
+    public static let queued = State(.queued)
     /// The response.
-    case sending
+    public static let sending = State(.sending)
     /// A network.
-    case network
+    public static let network = State(.network)
     /// The next attempt.
-    case retry
-    /// An earlier entry of its key.
-    case earlierEntry
+    public static let retry = State(.retry)
+    /// An earlier entry of its lane.
+    public static let earlierEntry = State(.earlierEntry)
     /// A new sign-in of its user, because the server has rejected the token.
-    case signIn
+    public static let signIn = State(.signIn)
     /// A sign-in of its user, because another user is signed in, or none.
-    case account
+    public static let account = State(.account)
     /// Another process, which sends the entries of the directory.
-    case otherProcess
+    public static let otherProcess = State(.otherProcess)
+    /// A newer version of the app, which has stored it.
+    public static let newerVersion = State(.newerVersion)
     /// A decision: ``Outbox/retry(_:)`` or ``Outbox/drop(_:)``. The server has rejected it with `status`, or all attempts
     /// have failed; `nil` without a response.
-    case parked(status: Int?)
-    /// A newer version of the app, which has stored it.
-    case newerVersion
+    public static func parked(status: Int?) -> State { State(.parked(status: status)) }
+
+    /// Whether the entry is parked, whatever its status.
+    public var isParked: Bool { if case .parked = known { true } else { false } }
+
+    /// The status with which the server has rejected a parked entry; `nil` for others, and without a response.
+    public var status: Int? { if case .parked(let status) = known { status } else { nil } }
+
+    /// The name of the state, and the status of a parked entry.
+    public var description: String {
+      if case .parked(let status) = known { "parked\(status.map { " (status \($0))" } ?? "")" } else { "\(known)" }
+    }
+  }
+
+  /// An entry and its result.
+  public struct Outcome: Sendable {
+    /// The entry, as it was when its result arrived.
+    public let entry: Entry
+    /// The response, whose status and envelope report a success, or the error of a parked entry.
+    public let result: Result<Response, NetworkError>
+  }
+
+  /// An entry, its endpoint and its result.
+  public struct EndpointOutcome<E: Endpoint>: Sendable {
+    /// The entry, as it was when its result arrived.
+    public let entry: Entry
+    /// The endpoint that was sent.
+    public let endpoint: E
+    /// The output of the endpoint, or the error of a parked entry or of a response that can't be read.
+    public let result: Result<E.Output, NetworkError>
   }
 }

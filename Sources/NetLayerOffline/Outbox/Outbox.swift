@@ -4,12 +4,12 @@ import Streams
 /// A directory of writes that are sent as soon as possible, even after the app was killed or its device restarted.
 ///
 /// ```swift
-/// let outbox = try Outbox(directory, on: app)
+/// let outbox = try Outbox(storingIn: directory, on: app)
 /// outbox.results(of: AddNote.self).subscribe(onNext: { show($0.endpoint.text) })
 /// outbox.start()
-/// try outbox.send(AddNote(text: "tea"), after: "notes")
+/// try outbox.send(AddNote(text: "tea"), lane: "notes")
 /// ```
-/// An entry is on disk when ``send(_:after:)`` returns. Each attempt sends the same method, path, fields and body with
+/// An entry is on disk when ``send(_:lane:)`` returns. Each attempt sends the same method, path, fields and body with
 /// the same `Idempotency-Key`, by which the server detects a second request. The base URL, the backend's fields, the
 /// token and the signature are those of the attempt.
 ///
@@ -22,7 +22,7 @@ import Streams
 /// | no response | sent again, without a limit of attempts |
 /// | 401 that a token refresh does not fix | waits for a sign-in of the same user |
 ///
-/// Entries with one key are sent in the order of `send`. A parked entry stops the later ones of its key. Entries belong to
+/// Entries of one lane are sent in the order of `send`. A parked entry stops the later ones of its lane. Entries belong to
 /// the ``/NetLayer/Token/account`` that is signed in at `send`, and are sent with no other user's token.
 ///
 /// A success counts only if it is one of the entry's own request. A redirect is followed if it keeps the method and the
@@ -33,22 +33,19 @@ import Streams
 /// Several processes, such as an app and its extension, may use one directory: all of them add entries, and one at a time
 /// sends.
 public final class Outbox: Sendable {
-  /// An entry and its result.
-  public typealias Outcome = (entry: Entry, result: Result<Response, NetworkError>)
-
-  /// The maximum contents of an outbox. An entry beyond them is an error of ``Outbox/send(_:after:)``.
+  /// The maximum contents of an outbox. An entry beyond them is an error of ``Outbox/send(_:lane:)``.
   public struct Limits: Sendable, Hashable {
     /// The maximum number of entries.
-    public var entries: Int
+    public var maxEntries: Int
     /// The maximum number of bytes of all bodies and their descriptions, which are also in memory.
-    public var bytes: Int
+    public var maxSize: Int
     /// The maximum number of requests in flight.
-    public var concurrency: Int
+    public var maxConcurrent: Int
 
     /// Creates limits. The defaults suffice for weeks without a network, in 50 MB; four requests share a connection
     /// fairly with the other calls of an app.
-    public init(entries: Int = 10_000, bytes: Int = 50 << 20, concurrency: Int = 4) {
-      (self.entries, self.bytes, self.concurrency) = (entries, bytes, concurrency)
+    public init(maxEntries: Int = 10_000, maxSize: Int = 50 << 20, maxConcurrent: Int = 4) {
+      (self.maxEntries, self.maxSize, self.maxConcurrent) = (maxEntries, maxSize, maxConcurrent)
     }
   }
 
@@ -74,7 +71,7 @@ public final class Outbox: Sendable {
   ///     name that starts with `damaged-`. It is called on any thread. By default it writes a line to standard error.
   /// - Throws: `NetworkError` of kind `file` if the directory can't be opened, or belongs to another user.
   public init(
-    _ directory: URL, on network: Network, reachability: any Reachability = SystemReachability(),
+    storingIn directory: URL, on network: Network, reachability: any Reachability = SystemReachability(),
     retry: RetryPolicy = RetryPolicy(attempts: 20, maxDelay: .seconds(300)), limits: Limits = Limits(),
     onProblem: @escaping @Sendable (NetworkError) -> Void = { StandardError.print($0.reason) }
   ) throws(NetworkError) {
@@ -84,7 +81,7 @@ public final class Outbox: Sendable {
       throw Self.failure("the directory \(directory.path) of the outbox can't be opened", error, network)
     }
     (self.network, self.reachability, self.limits) = (network, reachability, limits)
-    let state = OutboxState(concurrency: limits.concurrency, retry: retry)
+    let state = OutboxState(concurrency: limits.maxConcurrent, retry: retry)
     sender = OutboxSender(self.directory, network, state, onProblem)
   }
 
@@ -110,13 +107,13 @@ public final class Outbox: Sendable {
   ///
   /// - Parameters:
   ///   - endpoint: The write. If it is `Encodable`, ``results(of:)`` returns it with its result.
-  ///   - key: The key of the entries that are sent in order; `nil` for an entry that waits for no other.
+  ///   - lane: The name of the lane, whose entries are sent in order; `nil` for an entry that waits for no other.
   /// - Returns: The identity of the entry: its `Idempotency-Key`, or a digest of the account and a key that is not a UUID.
   /// - Throws: `NetworkError`; nothing is stored then. The kind is `encoding` for a file, a stream or a download, and
   ///   `file` for a full or read-only disk. It is `tooLarge` beyond the limits, and `authentication` if the user of
   ///   the token is unknown. It is `invalidRequest` for the key of another write, and for other calls that can't be sent.
   @discardableResult
-  public func send<E: Endpoint>(_ endpoint: E, after key: String? = nil) throws(NetworkError) -> UUID {
+  public func send<E: Endpoint>(_ endpoint: E, lane: String? = nil) throws(NetworkError) -> UUID {
     let call: FrozenCall
     let account: String?
     var value: Data?
@@ -129,7 +126,7 @@ public final class Outbox: Sendable {
     }
     let type = value == nil ? nil : String(reflecting: E.self)
     let entry = OutboxEntry(
-      call.id(of: account), call, account: account, key: key, createdAt: network.backend.clock.now, type: type,
+      call.id(of: account), call, account: account, lane: lane, createdAt: network.backend.clock.now, type: type,
       value: value)
     do {
       try store(entry)
@@ -149,7 +146,7 @@ public final class Outbox: Sendable {
   private func write(_ entry: OutboxEntry) throws -> (OutboxDirectory.File, [OutboxDirectory.File])? {
     let files = try directory.files()
     if let file = files.first(where: { $0.name.id == entry.id }), try isStored(entry, in: file) { return nil }
-    guard files.count < limits.entries else { throw full("Limits.entries is \(limits.entries)") }
+    guard files.count < limits.maxEntries else { throw full("Limits.maxEntries is \(limits.maxEntries)") }
     // The next number after all entries, also those of other processes, so that the order is that of `send`.
     let last = files.max { $0.name < $1.name }
     let (number, isBeyond) = (last?.name.number ?? 0).addingReportingOverflow(1)
@@ -158,11 +155,11 @@ public final class Outbox: Sendable {
         kind: .file, reason: "no entry can follow the file \(directory.path)/\(last?.text ?? ""); remove it")
     }
     let hasRoom = sender.usage.withLock { usage in
-      guard usage + entry.size <= limits.bytes else { return false }
+      guard usage + entry.size <= limits.maxSize else { return false }
       usage += entry.size
       return true
     }
-    guard hasRoom else { throw full("Limits.bytes is \(limits.bytes), and the entry has \(entry.size)") }
+    guard hasRoom else { throw full("Limits.maxSize is \(limits.maxSize), and the entry has \(entry.size)") }
     let file = OutboxDirectory.File(name: OutboxName(number, entry.id), hold: nil)
     do {
       try directory.write(entry, as: file.name)
@@ -249,17 +246,13 @@ public final class Outbox: Sendable {
   /// The endpoints of type `E` and their results, at least once, as with ``results``.
   ///
   /// Entries of another type are missing, such as a type that was renamed in a newer version of the app.
-  public func results<E: Endpoint & Decodable>(
-    of type: E.Type = E.self
-  ) -> Observable<(endpoint: E, result: Result<E.Output, NetworkError>)> {
-    results.compactMap { [reading = network.reading] entry, result in
-      guard let endpoint = entry.endpoint(as: type) else { return nil }
-      return (
-        endpoint,
-        result.flatMap { response in
-          Result { try endpoint.read(response) }.mapError { reading.report($0, from: response) }
-        }
-      )
+  public func results<E: Endpoint & Decodable>(of type: E.Type = E.self) -> Observable<EndpointOutcome<E>> {
+    results.compactMap { [reading = network.reading] outcome in
+      guard let endpoint = outcome.entry.endpoint(as: type) else { return nil }
+      let result = outcome.result.flatMap { response in
+        Result { try endpoint.read(response) }.mapError { reading.report($0, from: response) }
+      }
+      return EndpointOutcome(entry: outcome.entry, endpoint: endpoint, result: result)
     }
   }
 

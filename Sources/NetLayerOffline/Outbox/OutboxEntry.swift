@@ -4,7 +4,7 @@ import PortableFoundation
 final class OutboxEntry: Sendable {
   let id: UUID
   let account: String?
-  let key: String?
+  let lane: String?
   let createdAt: Date
   let call: FrozenCall
   /// The type of the endpoint and its properties, if it is `Encodable`.
@@ -13,22 +13,22 @@ final class OutboxEntry: Sendable {
   /// Whether this version of the package can send it.
   let isKnown: Bool
 
-  /// The description in the file. The account and the key have the same form in all versions.
+  /// The description in the file. The account and the lane have the same form in all versions.
   private struct Head: Codable {
     var method, path: String
     var headers: [[String]]
     var invalidates: [String]
     var createdAt: Date
-    var account, key, accept, type, fingerprint: String?
+    var account, lane, accept, type, fingerprint: String?
     var value: Data?
   }
 
   private static let version = 1
 
   init(
-    _ id: UUID, _ call: FrozenCall, account: String?, key: String?, createdAt: Date, type: String?, value: Data?
+    _ id: UUID, _ call: FrozenCall, account: String?, lane: String?, createdAt: Date, type: String?, value: Data?
   ) {
-    (self.id, self.call, self.account, self.key) = (id, call, account, key)
+    (self.id, self.call, self.account, self.lane) = (id, call, account, lane)
     (self.createdAt, self.type, self.value, isKnown) = (createdAt, type, value, true)
   }
 
@@ -39,7 +39,7 @@ final class OutboxEntry: Sendable {
     isKnown = record.lowestVersion <= Self.version
     guard head != nil || !isKnown else { return nil }
     self.id = id
-    (account, key) = (record.head["account"].string, record.head["key"].string)
+    (account, lane) = (record.head["account"].string, record.head["lane"].string)
     let fields = (head?.headers ?? []).filter { $0.count == 2 }.map { HTTPHeaders.Field(name: $0[0], value: $0[1]) }
     call = FrozenCall(
       method: HTTPMethod(rawValue: head?.method ?? "POST"), path: head?.path ?? "", headers: HTTPHeaders(fields),
@@ -54,7 +54,7 @@ final class OutboxEntry: Sendable {
     get throws {
       let head = Head(
         method: call.method.rawValue, path: call.path, headers: call.headers.map { [$0.name, $0.value] },
-        invalidates: call.invalidates.map(\.rawValue).sorted(), createdAt: createdAt, account: account, key: key,
+        invalidates: call.invalidates.map(\.rawValue).sorted(), createdAt: createdAt, account: account, lane: lane,
         accept: call.accept, type: type, fingerprint: call.fingerprint, value: value)
       let encoder = JSONEncoder()
       encoder.outputFormatting = .sortedKeys

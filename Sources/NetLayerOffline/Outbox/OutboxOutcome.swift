@@ -37,7 +37,7 @@ extension OutboxState.Outcome {
         self = .failed(error, after: error.response.flatMap { RetryAfter($0.headers, now: now)?.pause })
       }
     // A redirect that can't be followed.
-    case .business, .redirect: self = .rejected(status: error.response?.status)
+    case .rejected, .redirect: self = .rejected(status: error.response?.status)
     // Never sent, and the next attempt would fail, too.
     case .invalidRequest, .encoding: self = .rejected(status: nil)
     // A file is that of the token store, which a locked device can't read.

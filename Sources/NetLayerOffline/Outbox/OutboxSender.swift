@@ -193,7 +193,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
         return unreadable.contains(file) ? OutboxState.Item(file.name, hold: .unreadable) : nil
       }
       return OutboxState.Item(
-        file.name, account: entry.account, key: entry.key, hold: entry.isKnown ? file.hold : .newerVersion)
+        file.name, account: entry.account, key: entry.lane, hold: entry.isKnown ? file.hold : .newerVersion)
     }
   }
 
@@ -326,7 +326,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     // The attempt has reported its error only to the quiet network.
     let reported = result.mapError { network.reading.report($0.unreported) }
     let deliver: @Sendable () -> Void = { [self] in
-      results.onNext((entry: Outbox.Entry(entry, .sending), result: reported))
+      results.onNext(Outbox.Outcome(entry: Outbox.Entry(entry, .sending), result: reported))
       drain.run { [self] in handle(.reported(name)) }
     }
     if let delivery = network.backend.delivery { _ = delivery.schedule(deliver) } else { deliver() }

@@ -150,6 +150,6 @@ extension UploadState.Note {
   }
 
   func write(to record: inout DurableRecord) throws {
-    for (name, value) in try JSON(parsing: JSONEncoder().encode(self)).members ?? [] { record.set(name, value) }
+    for member in try JSON(parsing: JSONEncoder().encode(self)).members ?? [] { record.set(member.key, member.value) }
   }
 }

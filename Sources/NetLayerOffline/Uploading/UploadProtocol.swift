@@ -12,13 +12,12 @@ public struct UploadProtocol: Sendable, Hashable {
 
   /// tus 1.0.0 with the extensions creation and termination.
   public static let tus = UploadProtocol(version: nil)
-  /// Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload), interop version 8: drafts 09 to 11.
+  /// Resumable Uploads for HTTP of the IETF (draft-ietf-httpbis-resumable-upload), with an interop version in
+  /// `Upload-Draft-Interop-Version`.
   ///
-  /// `URLSession` of iOS 26.2 speaks the same version.
-  public static let draft = UploadProtocol(version: 8)
-  /// The same draft with another interop version in `Upload-Draft-Interop-Version`, for a server of an earlier draft.
-  /// Version 6 is known to work with the same requests.
-  public static func draft(version: Int) -> UploadProtocol { UploadProtocol(version: version) }
+  /// The default is version 8: drafts 09 to 11, and `URLSession` of iOS 26.2. Version 6 of an earlier draft is known to
+  /// work with the same requests.
+  public static func ietf(version: Int = 8) -> UploadProtocol { UploadProtocol(version: version) }
 
   var isTus: Bool { version == nil }
   /// The name for errors.

@@ -104,6 +104,15 @@ package struct HAREntry: Sendable, Equatable {
     package var endpoint: String?
     /// The time of decoding, in milliseconds.
     package var decoding: Double?
+
+    /// Returns the use of the cache by a response of `origin`; `nil` for none.
+    package static func cache(of origin: Response.Origin?) -> String? {
+      switch origin?.kind {
+      case .cache: origin?.isStale == true ? "stale" : "hit"
+      case .revalidated: "revalidated"
+      default: nil
+      }
+    }
   }
 }
 

@@ -66,7 +66,7 @@ final class PagesCommandTests: XCTestCase {
     let result = try DemoProcess.run("pages", "--envelope", "s=0,m,d,next", "--json", url)
     XCTAssertEqual(result.code, 1)
     XCTAssertEqual(result.lines.count, 3)
-    XCTAssertEqual((try object(result.lines.last)["error"] as? [String: Any])?["kind"] as? String, "sequence")
+    XCTAssertEqual((try object(result.lines.last)["error"] as? [String: Any])?["kind"] as? String, "repeatedPage")
     XCTAssertEqual(server.requests.map(\.target), ["/round?size=1", "/round?size=1&next=a"])
   }
 }

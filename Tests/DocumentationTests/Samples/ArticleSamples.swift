@@ -57,7 +57,7 @@ enum Article1 {
     var msg: String?
     var data: Payload?
     func makeCustomError() -> (any Error)? {
-      code == 0 ? nil : NetworkError(kind: .business, code: code, message: msg, reason: "refused with \(code)")
+      code == 0 ? nil : NetworkError(kind: .rejected, code: code, message: msg, reason: "refused with \(code)")
     }
   }
 
@@ -190,7 +190,7 @@ enum Article3 {
   }
 
   static func network(apiURL: URL) -> Network {
-    let cache = ResponseCache(directory: ResponseCache.directory(named: "github"))
+    let cache = ResponseCache(storingIn: ResponseCache.directory(named: "github"))
     let github = Network(Backend(baseURL: apiURL, interceptors: [CacheInterceptor(cache)]))
     return github
   }

@@ -87,7 +87,8 @@ struct Price: Decodable, Sendable {
 
   func transport(authority: URL) throws -> CurlTransport {
     try CurlTransport(
-      .init(tls: .init(trust: .file(authority), minVersion: .v1_3), proxy: .environment, maxConnectionsPerHost: 32))
+      .init(tls: .init(trust: .pem(file: authority), minVersion: .v1_3), proxy: .environment, maxConnectionsPerHost: 32)
+    )
   }
 
   func localServices(canary: String) throws -> CurlTransport {

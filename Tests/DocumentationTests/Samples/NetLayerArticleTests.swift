@@ -61,7 +61,7 @@ final class NetLayerArticleTests: XCTestCase {
       .init(.get, "/today", fresh),
       .init(.get, "/headlines", .sequence([.json(#"{"data":["rain"]}"#), .json(#"{"data":["rain","snow"]}"#)])),
     ])
-    let cache = ResponseCache(directory: nil)
+    let cache = ResponseCache(storingIn: nil)
     let news = Network(
       Backend(baseURL: newsURL, transport: stub, interceptors: [CacheInterceptor(cache)]))
 
@@ -94,7 +94,7 @@ final class NetLayerArticleTests: XCTestCase {
       print("refreshing the token")
       let call = Call.post("/token", form: ["grant_type": "refresh_token", "refresh_token": old?.refresh])
       let grant = try await accounts.fetch(call, as: Grant.self)
-      return Token(access: grant.accessToken, refresh: grant.refreshToken, expiry: .now + grant.expiresIn)
+      return Token(access: grant.accessToken, refresh: grant.refreshToken, expiresAt: .now + grant.expiresIn)
     }
     try await authentication.setToken(Token(access: "old", refresh: "r1"))
 

@@ -26,7 +26,7 @@ final class NotesScreen {
   private let bag = DisposeBag()
 
   init(directory: URL, app: Network, login: AuthenticationInterceptor) throws {
-    outbox = try Outbox(directory, on: app)
+    outbox = try Outbox(storingIn: directory, on: app)
     Observable.combineLatest(outbox.pending, login.owner)
       .subscribeOnMain(with: self) { me, latest in
         let (entries, user) = latest
@@ -41,7 +41,7 @@ final class NotesScreen {
 
   func add(_ text: String) {
     do {
-      try outbox.send(AddNote(id: UUID(), text: text), after: "notes")
+      try outbox.send(AddNote(id: UUID(), text: text), lane: "notes")
     } catch {
       note = error.message
     }
@@ -66,7 +66,7 @@ enum OutboxCalls {
   }
 
   static func begin(_ directory: URL, _ app: Network, _ film: URL) async throws {
-    let outbox = try Outbox(directory, on: app)
+    let outbox = try Outbox(storingIn: directory, on: app)
     try outbox.send(AddNote(id: UUID(), text: "milk"))
     outbox.start()
 
@@ -76,9 +76,8 @@ enum OutboxCalls {
 
   static func decide(_ outbox: Outbox, _ entries: [Outbox.Entry]) throws {
     for entry in entries {
-      if case .parked(let status) = entry.state {
-        if status == 409 { try outbox.retry(entry.id) } else { try outbox.drop(entry.id) }
-      }
+      guard entry.state.isParked else { continue }
+      if entry.state.status == 409 { try outbox.retry(entry.id) } else { try outbox.drop(entry.id) }
     }
   }
 }
@@ -100,9 +99,9 @@ final class OutboxSamples: XCTestCase {
     let stub = StubTransport([.init(.post, "/notes", .sequence([busy, .json("{}", status: 201)]))], on: clock)
 
     let app = Network(Backend(baseURL: notesURL, transport: stub, clock: clock, mapping: clock))
-    let outbox = try Outbox(directory, on: app, reachability: network)
+    let outbox = try Outbox(storingIn: directory, on: app, reachability: network)
     outbox.results
-      .subscribe(onNext: { entry, result in print(entry.path, (try? result.get().status) ?? 0) })
+      .subscribe(onNext: { print($0.entry.path, (try? $0.result.get().status) ?? 0) })
       .disposed(by: bag)
     outbox.pending.map(\.first?.state).distinctUntilChanged()
       .subscribe(onNext: { print($0.map { "\($0)" } ?? "nothing to send") })

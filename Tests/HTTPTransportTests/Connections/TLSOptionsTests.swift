@@ -39,7 +39,7 @@ final class TLSOptionsTests: XCTestCase {
   func test_invalidSettingsAreReported() throws {
     let missing = URL(filePath: "/no/such/key.pem")
     for (options, words) in [
-      (TLSOptions(trust: .file(missing)), "the CA file /no/such/key.pem can't be read"),
+      (TLSOptions(trust: .pem(file: missing)), "the CA file /no/such/key.pem can't be read"),
       (TLSOptions(identity: .init(certificate: missing, key: missing)), "the file /no/such/key.pem"),
       (TLSOptions(pins: ["h": []]), "no pin for h"),
       (TLSOptions(pins: ["a/b": [try pin]]), #""a/b" is not a valid host"#),

@@ -61,7 +61,7 @@ final class CookieFileTests: XCTestCase {
   }
 
   func test_theFileIsNotWritten_ifNothingStoredHasChanged() throws {
-    let kept = CookieJar.Cookie(name: "a", value: "1", domain: "h.com", expires: Date() + 1000)
+    let kept = CookieJar.Cookie(name: "a", value: "1", domain: "h.com", expiresAt: Date() + 1000)
     let session = CookieJar.Cookie(name: "s", value: "1", domain: "h.com")
     let writes = Locked(0)
     let storage = CookieStorage(keepsSessionCookies: false, name: "test") { _ in writes.withLock { $0 += 1 } }

@@ -234,7 +234,7 @@ final class CookieJarTests: XCTestCase {
     jar.store(["Set-Cookie": "a=1"], from: try url("http://h33/"), at: now)
     jar.store(["Set-Cookie": "a=1"], from: try url("http://h34/"), at: now + 10)
     XCTAssertEqual(jar.cookies.count, 2700)
-    XCTAssertTrue(jar.cookies.allSatisfy { $0.expires == nil }, "expired cookies are removed first")
+    XCTAssertTrue(jar.cookies.allSatisfy { $0.expiresAt == nil }, "expired cookies are removed first")
     XCTAssertTrue(jar.cookies.contains { $0.domain == "h6" })
   }
 
@@ -281,7 +281,7 @@ final class CookieJarTests: XCTestCase {
     XCTAssertEqual(jar.header(for: url), "sid=2; theme=dark", "another path")
     jar.remove(cookie)
     XCTAssertEqual(jar.header(for: url), "theme=dark")
-    try jar.insert(.init(name: "theme", value: "", domain: "api.h.com", expires: .distantPast))
+    try jar.insert(.init(name: "theme", value: "", domain: "api.h.com", expiresAt: .distantPast))
     XCTAssertNil(jar.header(for: url))
     let bad: [CookieJar.Cookie] = [
       .init(name: "", value: "1", domain: "h.com"), .init(name: "a=b", value: "1", domain: "h.com"),

@@ -88,7 +88,7 @@ final class CookieTableTests: XCTestCase {
           name: Bool.random(using: &random) ? "a" : "b", value: "1",
           domain: domains.randomElement(using: &random) ?? "",
           isForSubdomains: Bool.random(using: &random), path: paths.randomElement(using: &random) ?? "",
-          isSecure: isSecure, expires: Int.random(in: 0..<5, using: &random) == 0 ? now - 1 : nil)
+          isSecure: isSecure, expiresAt: Int.random(in: 0..<5, using: &random) == 0 ? now - 1 : nil)
       }
       for _ in 0..<Int.random(in: 0..<12, using: &random) {
         _ = table.put(cookie(isSecure: Int.random(in: 0..<4, using: &random) > 0), at: now)
@@ -131,7 +131,7 @@ final class CookieTableTests: XCTestCase {
     XCTAssertFalse(table.put(cookie, at: now))
     cookie.value = "2"
     XCTAssertTrue(table.put(cookie, at: now))
-    cookie.expires = now
+    cookie.expiresAt = now
     XCTAssertTrue(table.put(cookie, at: now))
     XCTAssertFalse(table.put(cookie, at: now), "there is nothing to remove")
   }

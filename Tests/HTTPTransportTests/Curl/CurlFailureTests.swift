@@ -89,7 +89,7 @@
       let server = try RawServer { _, _ in }
       let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).pem")
       try Data("-----BEGIN CERTIFICATE-----".utf8).write(to: file)
-      let transport = try CurlTransport(.init(tls: .init(trust: .file(file))))
+      let transport = try CurlTransport(.init(tls: .init(trust: .pem(file: file))))
       try FileManager.default.removeItem(at: file)
       let pending = PendingCall(self)
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
@@ -103,7 +103,7 @@
     func test_aConnectionThatIsClosedAfterTheHandshakeSuggestsAClientCertificate() throws {
       let hostile = try HostileServer()
       defer { hostile.stop() }
-      let trust = TLSOptions.Trust.file(hostile.file("ca.pem"))
+      let trust = TLSOptions.Trust.pem(file: hostile.file("ca.pem"))
       let url = try hostile.url("drop")
       assert(
         try error(url, .init(tls: .init(trust: trust))), .connection, says: "TLSOptions.identity", "client certificate")

@@ -180,7 +180,7 @@
 
     func test_aMissingCAFileIsNamed() throws {
       let file = URL(filePath: "/no/such/ca.pem")
-      XCTAssertThrowsError(try CurlTransport(.init(tls: .init(trust: .file(file))))) { error in
+      XCTAssertThrowsError(try CurlTransport(.init(tls: .init(trust: .pem(file: file))))) { error in
         XCTAssertEqual((error as? NetworkError)?.kind, .tls)
         XCTAssert("\(error)".contains("/no/such/ca.pem"))
       }

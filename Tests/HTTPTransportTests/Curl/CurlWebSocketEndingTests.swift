@@ -60,7 +60,7 @@ import XCTest
       control.send(.binary(Data(repeating: 1, count: 1 << 20))) { sent.value = .some($0) }
       until { end.value != nil && sent.value != nil }
       XCTAssertEqual(try end.value?.get().code, .tooLarge)
-      XCTAssertEqual(sent.value??.kind, .closed)
+      XCTAssertEqual(sent.value??.kind, .socketClosed)
       XCTAssertEqual(sent.value??.code, 1009)
     }
 

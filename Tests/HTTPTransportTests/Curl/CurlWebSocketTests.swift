@@ -73,14 +73,14 @@ import XCTest
 
     func test_invalidFramesFailTheSocketWithTheCorrectCode() throws {
       let cases: [([UInt8], Int, NetworkError.Kind, [UInt8])] = [
-        (Script.frame(1, [0x61], reserved: 1), 1002, .closed, [3, 0xEA]),
-        (Script.frame(3, []), 1002, .closed, [3, 0xEA]),
-        (Script.frame(1, [0x61], isMasked: true), 1002, .closed, [3, 0xEA]),
-        (Script.frame(9, [UInt8](repeating: 0, count: 126)), 1002, .closed, [3, 0xEA]),
-        (Script.frame(9, [], isFinal: false), 1002, .closed, [3, 0xEA]),
-        (Script.frame(1, [0xC0, 0xAF]), 1007, .closed, [3, 0xEF]),
+        (Script.frame(1, [0x61], reserved: 1), 1002, .socketClosed, [3, 0xEA]),
+        (Script.frame(3, []), 1002, .socketClosed, [3, 0xEA]),
+        (Script.frame(1, [0x61], isMasked: true), 1002, .socketClosed, [3, 0xEA]),
+        (Script.frame(9, [UInt8](repeating: 0, count: 126)), 1002, .socketClosed, [3, 0xEA]),
+        (Script.frame(9, [], isFinal: false), 1002, .socketClosed, [3, 0xEA]),
+        (Script.frame(1, [0xC0, 0xAF]), 1007, .socketClosed, [3, 0xEF]),
         (Script.frame(2, [], length: 1 << 40), 1009, .tooLarge, [3, 0xF1]),
-        (Script.frame(2, [], length: .max), 1002, .closed, [3, 0xEA]),
+        (Script.frame(2, [], length: .max), 1002, .socketClosed, [3, 0xEA]),
       ]
       for (bytes, code, kind, expected) in cases {
         let closes = Box<[UInt8]?>(nil)
@@ -108,7 +108,7 @@ import XCTest
 
     func test_aWrongAcceptKeyAndAnIncompleteHandshakeAreErrors() throws {
       let wrong = try end(Script(accept: "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="))
-      XCTAssertEqual(wrong.error?.kind, .closed)
+      XCTAssertEqual(wrong.error?.kind, .socketClosed)
       XCTAssertEqual(wrong.responses.value.count, 0)
       for (response, kind) in [
         (TestServer.Response.closeBeforeHead, NetworkError.Kind.connection), (.resetBeforeHead, .connection),

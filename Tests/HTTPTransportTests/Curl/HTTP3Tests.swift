@@ -42,7 +42,8 @@
       proxy: ProxyOptions = .none, addresses: [String: AddressOverride] = [:]
     ) throws -> CurlTransport {
       let file = try XCTUnwrap(ProcessInfo.processInfo.environment["INTEROP_CA"])
-      return try CurlTransport(.init(tls: .init(trust: .file(URL(filePath: file))), proxy: proxy, addresses: addresses))
+      return try CurlTransport(
+        .init(tls: .init(trust: .pem(file: URL(filePath: file))), proxy: proxy, addresses: addresses))
     }
 
     func test_aRequiredVersionIsUsedWithAioquic_overOneConnection() throws {

@@ -27,7 +27,7 @@
     private func transport(_ change: (inout CurlTransport.Configuration) -> Void = { _ in }) throws -> CurlTransport {
       // Allows all concurrent requests, even before the server is known to support HTTP/2.
       var configuration = CurlTransport.Configuration(
-        tls: .init(trust: .file(server.file("ca.pem"))), maxConnectionsPerHost: 20)
+        tls: .init(trust: .pem(file: server.file("ca.pem"))), maxConnectionsPerHost: 20)
       change(&configuration)
       return try CurlTransport(configuration)
     }
@@ -129,7 +129,7 @@
         // Each server counts from its first connection.
         let own = try HostileServer()
         defer { own.stop() }
-        let transport = try CurlTransport(.init(tls: .init(trust: .file(own.file("ca.pem")))))
+        let transport = try CurlTransport(.init(tls: .init(trust: .pem(file: own.file("ca.pem")))))
         XCTAssertEqual(try outcome(asking(own.url(name)), on: transport).get().status, 200)
         XCTAssert(holds { (try? log(own).contains("ended")) == true }, name)
         let post = try outcome(asking(own.url(name), .post, body: .data(Data("body".utf8))), on: transport)
@@ -193,7 +193,7 @@
         let own = try HostileServer()
         defer { own.stop() }
         let url = try own.url("refuse-unsent")
-        let transport = try CurlTransport(.init(tls: .init(trust: .file(own.file("ca.pem")))))
+        let transport = try CurlTransport(.init(tls: .init(trust: .pem(file: own.file("ca.pem")))))
         XCTAssertEqual(try outcome(asking(url), on: transport).get().status, 200)
         let result = try outcome(asking(url, .put, body: body), on: transport)
         let length = name == "small" ? "572" : "20000"
@@ -209,7 +209,7 @@
           // Each server counts from its first connection.
           let own = try HostileServer()
           defer { own.stop() }
-          let transport = try CurlTransport(.init(tls: .init(trust: .file(own.file("ca.pem")))))
+          let transport = try CurlTransport(.init(tls: .init(trust: .pem(file: own.file("ca.pem")))))
           XCTAssertEqual(try outcome(asking(own.url(name)), on: transport).get().status, 200)
           let body = method == .get ? Request.Body.none : .data(Data("body".utf8))
           let second = try outcome(asking(own.url(name), method, body: body), on: transport)
@@ -228,7 +228,7 @@
       for (method, isRepeated) in [(HTTPMethod.put, true), (.post, false)] {
         let own = try HostileServer()
         defer { own.stop() }
-        let transport = try CurlTransport(.init(tls: .init(trust: .file(own.file("ca.pem")))))
+        let transport = try CurlTransport(.init(tls: .init(trust: .pem(file: own.file("ca.pem")))))
         XCTAssertEqual(try outcome(asking(own.url("dying-goaway")), on: transport).get().status, 200)
         let body = Request.Body.data(Data("body".utf8))
         let result = try outcome(asking(own.url("dying-goaway"), method, body: body), on: transport)
@@ -257,7 +257,8 @@
       try needsHTTP2()
       let own = try HostileServer()
       defer { own.stop() }
-      let transport = try CurlTransport(.init(tls: .init(trust: .file(own.file("ca.pem"))), maxConnectionsPerHost: 64))
+      let transport = try CurlTransport(
+        .init(tls: .init(trust: .pem(file: own.file("ca.pem"))), maxConnectionsPerHost: 64))
       let url = try own.url("deaf")
       XCTAssertEqual(try outcome(asking(url), on: transport).get().status, 200)
       let upload = try fill(url, transport, with: Data(count: 2 << 20))
@@ -286,7 +287,8 @@
     private func sendBodiesWithoutRoom(_ name: String) throws {
       let own = try HostileServer()
       defer { own.stop() }
-      let transport = try CurlTransport(.init(tls: .init(trust: .file(own.file("ca.pem"))), maxConnectionsPerHost: 64))
+      let transport = try CurlTransport(
+        .init(tls: .init(trust: .pem(file: own.file("ca.pem"))), maxConnectionsPerHost: 64))
       let url = try own.url(name)
       XCTAssertEqual(try outcome(asking(url), on: transport).get().status, 200)
       @Sendable func content(_ count: Int) -> Data { Data((0..<count).map { UInt8($0 % 251) }) }

@@ -29,7 +29,7 @@
     private func outcome(
       _ url: URL, _ change: (inout TLSOptions) throws -> Void = { _ in }
     ) throws -> TransportSuite.Outcome {
-      var tls = TLSOptions(trust: .file(try file("ca.pem")))
+      var tls = TLSOptions(trust: .pem(file: try file("ca.pem")))
       try change(&tls)
       let pending = PendingCall(self)
       let transport = try CurlTransport(.init(tls: tls))
@@ -48,11 +48,11 @@
       let other = try file("good.pem")
       XCTAssertEqual(TransportSuite.kind(try outcome(url("EXPIRED"))), .tls)
       XCTAssertEqual(TransportSuite.kind(try outcome(url("OTHER"))), .tls)
-      XCTAssertEqual(TransportSuite.kind(try outcome(url("EXPIRED")) { $0.trust = .file(other) }), .tls)
+      XCTAssertEqual(TransportSuite.kind(try outcome(url("EXPIRED")) { $0.trust = .pem(file: other) }), .tls)
     }
 
     func test_anUntrustedCertificateFailsEveryKindOfRequestOnceWithoutLeaks() throws {
-      let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
+      let transport = try CurlTransport(.init(tls: .init(trust: .pem(file: file("ca.pem")))))
       let grid = try FaultGrid(self, transport, next: url("TLS").deletingLastPathComponent().appending(path: "ok"))
       defer { try? FileManager.default.removeItem(at: grid.folder) }
       let limits = Request.Timeouts(connect: .seconds(30), idle: .seconds(30), attempt: .seconds(60))
@@ -68,7 +68,7 @@
       }
       // The certificate is accepted if it is trusted itself, so the rejection was caused by the signature.
       let itself = try file("self.pem")
-      XCTAssertEqual(try outcome(url("SELF_SIGNED")) { $0.trust = .file(itself) }.get().status, 200)
+      XCTAssertEqual(try outcome(url("SELF_SIGNED")) { $0.trust = .pem(file: itself) }.get().status, 200)
       let log = try String(contentsOf: file("access.log"), encoding: .utf8)
       XCTAssertFalse(log.contains("/untrusted"), "a request went to a server that is not trusted")
     }
@@ -102,7 +102,7 @@
     }
 
     func test_aSecondConnectionResumesTheSessionOfTheFirst() throws {
-      let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
+      let transport = try CurlTransport(.init(tls: .init(trust: .pem(file: file("ca.pem")))))
       let request = Request(
         url: try url("OLD").appending(queryItems: [.init(name: "resumed", value: "")]), headers: ["Connection": "close"]
       )
@@ -129,7 +129,7 @@
       guard CurlLibrary.speaksHTTP2 else { throw XCTSkip("requires libcurl 8.14 with HTTP/2") }
       var request = Request(url: try url("TLS"))
       request.options.httpVersion = .http2
-      let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
+      let transport = try CurlTransport(.init(tls: .init(trust: .pem(file: file("ca.pem")))))
       let first = PendingCall(self)
       _ = first.send(request, on: transport)
       let metrics = try XCTUnwrap(try first.outcome().get().metrics)
@@ -149,7 +149,7 @@
     func test_aTunnelThroughAProxyIsReusedWithItsCredentials() throws {
       let proxy = try LoopbackProxy(credentials: "user:secret")
       let transport = try CurlTransport(
-        .init(tls: .init(trust: .file(file("ca.pem"))), proxy: .url(try proxy.url(user: "user:secret"))))
+        .init(tls: .init(trust: .pem(file: file("ca.pem"))), proxy: .url(try proxy.url(user: "user:secret"))))
       for isReused in [false, true] {
         let pending = PendingCall(self)
         _ = pending.send(Request(url: try url("TLS")), on: transport)
@@ -161,7 +161,7 @@
     }
 
     func test_pausingOneStreamDoesNotBlockOthers() throws {
-      let transport = try CurlTransport(.init(tls: .init(trust: .file(file("ca.pem")))))
+      let transport = try CurlTransport(.init(tls: .init(trust: .pem(file: file("ca.pem")))))
       let large = try url("TLS").deletingLastPathComponent().appending(path: "large.json")
       let paused = PendingStream(self) { _ in .pause }
       let control = paused.start(Request(url: large), on: transport)

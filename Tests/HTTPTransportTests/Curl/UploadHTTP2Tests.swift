@@ -22,7 +22,7 @@
           """, files: [:], isSecure: true)
       defer { nginx.stop() }
       let certificate = nginx.folder.appending(path: "certificate.pem")
-      let transport = try CurlTransport(.init(tls: .init(trust: .file(certificate))))
+      let transport = try CurlTransport(.init(tls: .init(trust: .pem(file: certificate))))
       defer { transport.shutdown() }
       var upload = Request(
         method: .put, url: try XCTUnwrap(nginx.secureURL), body: .data(Data(count: 150_000)),

@@ -39,7 +39,7 @@
 
     func test_messagesAreEchoedOverPlainCompressedAndSecureSockets() async throws {
       let server = try server()
-      let secure = CurlTransport.Configuration(tls: .init(trust: .file(server.file("ca.pem"))))
+      let secure = CurlTransport.Configuration(tls: .init(trust: .pem(file: server.file("ca.pem"))))
       for (name, scheme) in [("ws", "ws"), ("deflate", "ws"), ("wss", "wss")] {
         for compression in [false, true] {
           let options = WebSocketOptions(subprotocols: ["other", "chat"], compression: compression)
@@ -87,7 +87,7 @@
         }
         XCTFail("no error")
       } catch let error as NetworkError {
-        XCTAssertEqual(error.kind, .closed)
+        XCTAssertEqual(error.kind, .socketClosed)
         XCTAssertEqual(error.code, 4001)
         XCTAssertTrue(error.reason.contains("as asked"))
       }
@@ -96,7 +96,7 @@
     func test_anUntrustedOrUnpinnedCertificateFailsTheSocket() async throws {
       let server = try server()
       let url = "wss://127.0.0.1:\(try server.port("wss"))/"
-      let trust = TLSOptions.Trust.file(server.file("ca.pem"))
+      let trust = TLSOptions.Trust.pem(file: server.file("ca.pem"))
       let pin = try PublicKeyPin(Data(count: 32).base64EncodedString())
       for tls in [TLSOptions(), .init(trust: trust, pins: ["127.0.0.1": [pin]])] {
         do {

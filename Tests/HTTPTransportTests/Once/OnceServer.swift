@@ -27,7 +27,7 @@ final class OnceServer: Sendable {
   init(count: Int, seed: UInt64) throws {
     self.seed = seed
     state = Locked(State(counts: [Count](repeating: Count(), count: count)))
-    let server = try TestServer(logLimit: 0) { [weak self] in self?.reply($0) ?? .status(500) }
+    let server = try TestServer(maxLoggedRequests: 0) { [weak self] in self?.reply($0) ?? .status(500) }
     kept.withLock { $0 = server }
   }
 

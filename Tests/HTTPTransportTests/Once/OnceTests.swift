@@ -54,7 +54,7 @@
           """, files: [:], isSecure: true)
       defer { nginx.stop() }
       let (url, certificate) = (try XCTUnwrap(nginx.secureURL), nginx.folder.appending(path: "certificate.pem"))
-      let configuration = CurlTransport.Configuration(tls: .init(trust: .file(certificate)))
+      let configuration = CurlTransport.Configuration(tls: .init(trust: .pem(file: certificate)))
       let lost = Locked(0)
       let connections = try run(server, url: url, version: "2", configuration) { call, error in
         let processed = server.count(of: call.id).processed

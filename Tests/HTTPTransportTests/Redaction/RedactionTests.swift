@@ -20,7 +20,7 @@ final class RedactionTests: XCTestCase {
       (#"{"token":"never closed"#, #"{"token":"***"#), ("token=", "token="),
     ] { XCTAssertEqual(Redaction.standard.redacted(text), hidden) }
     XCTAssertEqual(Redaction.none.redacted("token=x"), "token=x")
-    XCTAssertEqual(Redaction.standard.hiding("mytoken").redacted("my-token=2"), "my-token=***")
+    XCTAssertEqual(Redaction.standard.hiding(["mytoken"]).redacted("my-token=2"), "my-token=***")
     XCTAssertEqual(Redaction(names: ["a"], placeholder: "-").redacted("a=1&token=2"), "a=-&token=2")
   }
 
@@ -51,8 +51,8 @@ final class RedactionTests: XCTestCase {
       XCTAssertFalse(Redaction.standard.hides(name), name)
     }
     XCTAssertFalse(Redaction(names: ["user"]).hides("user_token"), "names of one's own are whole, and alone")
-    XCTAssertTrue(Redaction.none.hiding("user").hides("USER"))
-    XCTAssertFalse(Redaction.none.hiding("user").hides("token"))
+    XCTAssertTrue(Redaction.none.hiding(["user"]).hides("USER"))
+    XCTAssertFalse(Redaction.none.hiding(["user"]).hides("token"))
     XCTAssertTrue(Redaction(names: ["user"]).hiding(.standard).hides("my_token"))
   }
 
@@ -64,7 +64,7 @@ final class RedactionTests: XCTestCase {
     for name in ["X-Token-Signature", "X-User-Token", "Cookie"] {
       XCTAssertTrue(Redaction.identities.hides(name), name)
     }
-    let own = Redaction.standard.hiding("X-Signature", "X-Shop")
+    let own = Redaction.standard.hiding(["X-Signature", "X-Shop"])
     XCTAssertTrue(own.identifiesByName("x_shop"))
     XCTAssertFalse(own.identifiesByName("X-Signature"))
   }

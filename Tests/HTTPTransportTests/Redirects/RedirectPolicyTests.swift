@@ -140,7 +140,7 @@ final class RedirectPolicyTests: XCTestCase {
   }
 
   func test_theRedactionOfTheNetworkDefinesTheSecrets() throws {
-    let network = Network(Backend(baseURL: try url("https://h"), redaction: .standard.hiding("X-Tenant")))
+    let network = Network(Backend(baseURL: try url("https://h"), redaction: .standard.hiding(["X-Tenant"])))
     let stub = StubTransport { _ in .json(#"{"code":200,"message":"","data":1}"#) }
     _ = try network.with { $0.transport = stub }.json(.get, "/a").toBlocking().first()
     XCTAssertEqual(stub.requests.first?.options.redaction.hides("x-tenant"), true)

@@ -9,7 +9,7 @@ extension XCTestCase {
     let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).pem")
     try Data(TestCertificates.authority.utf8).write(to: file)
     addTeardownBlock { try? FileManager.default.removeItem(at: file) }
-    return .file(file)
+    return .pem(file: file)
   }
 
   /// Returns the default transport of the platform, which on Linux trusts a CA of the tests.

@@ -113,13 +113,13 @@
       defer { try? FileManager.default.removeItem(at: file) }
       try Data("no block".utf8).write(to: file)
       for (options, words) in [
-        (TLSOptions(trust: .file(file)), "\(file.path) does not contain a certificate"),
+        (TLSOptions(trust: .pem(file: file)), "\(file.path) does not contain a certificate"),
         (TLSOptions(trust: .pem(Data())), "the PEM text of TLSOptions.trust does not contain a certificate"),
         (
           TLSOptions(trust: .pem(Data("-----BEGIN CERTIFICATE-----".utf8))),
           "the PEM text of TLSOptions.trust contains an invalid certificate"
         ),
-        (TLSOptions(trust: .file(URL(filePath: "/no/such.pem"))), "/no/such.pem can't be read"),
+        (TLSOptions(trust: .pem(file: URL(filePath: "/no/such.pem"))), "/no/such.pem can't be read"),
         (TLSOptions(pins: ["h": []]), "no pin for h"),
       ] {
         XCTAssertThrowsError(try TrustPolicy(options), words) { error in
@@ -129,7 +129,7 @@
         }
       }
       try Data(TestCertificates.authority.utf8).write(to: file)
-      XCTAssertNil(try reason(TLSOptions(trust: .file(file))))
+      XCTAssertNil(try reason(TLSOptions(trust: .pem(file: file))))
     }
   }
 #endif

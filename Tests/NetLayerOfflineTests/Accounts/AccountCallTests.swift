@@ -58,7 +58,7 @@ final class AccountCallTests: AccountTestCase {
     let (outbox, states) = try outbox(network("ann", server.url))
     outbox.start()
     try outbox.send(Call<Response>.post("/1"))
-    XCTAssertTrue(holds { states.value == ["- parked(status: Optional(401))"] }, "\(states.value)")
+    XCTAssertTrue(holds { states.value == ["- parked (status 401)"] }, "\(states.value)")
     let uploads = try UploadServer(.tus)
     try write(3000)
     pause(network("ann", uploads.url), uploads)

@@ -119,7 +119,7 @@ class AccountTestCase: UploadTestCase {
   func outbox(_ network: Network) throws -> (outbox: Outbox, states: Box<[String]>) {
     let states = Box<[String]>([])
     let outbox = try Outbox(
-      folder.appending(path: UUID().uuidString), on: network, reachability: TestReachability())
+      storingIn: folder.appending(path: UUID().uuidString), on: network, reachability: TestReachability())
     _ = outbox.pending.subscribe(onNext: { entries in states.value = entries.map { "\($0.account ?? "-") \($0.state)" }
     })
     return (outbox, states)

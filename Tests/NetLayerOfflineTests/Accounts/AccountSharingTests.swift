@@ -73,7 +73,7 @@ final class AccountSharingTests: UploadTestCase {
     }
   }
 
-  private func cache() -> CacheInterceptor { CacheInterceptor(ResponseCache(directory: nil)) }
+  private func cache() -> CacheInterceptor { CacheInterceptor(ResponseCache(storingIn: nil)) }
 
   /// Signs users in and out, each of whom must see its own response.
   private func assertSeparates(

@@ -198,7 +198,7 @@ final class AccountWorld {
     try Data(count: 900).write(to: folder.appending(path: "film.bin"))
     let first = ["ann", "bob", nil].randomElement(using: &generator) ?? nil
     let store = MemoryTokenStore(first.map { Token(access: "\($0) 1", account: $0) })
-    let cache = ResponseCache(directory: nil)
+    let cache = ResponseCache(storingIn: nil)
     for name in ["0", "1"] {
       let login: any Login =
         Int.random(in: 0..<3, using: &generator) == 0
@@ -300,7 +300,7 @@ final class AccountWorld {
   private func open(_ device: Device) throws {
     device.outbox = nil
     let outbox = try Outbox(
-      folder.appending(path: "outbox"), on: device.network, reachability: device.reachability,
+      storingIn: folder.appending(path: "outbox"), on: device.network, reachability: device.reachability,
       retry: RetryPolicy(attempts: 3, initialDelay: .milliseconds(50), maxDelay: .milliseconds(200)),
       onProblem: { [server] in server.fail($0.reason) })
     device.outbox = outbox
@@ -312,7 +312,7 @@ final class AccountWorld {
     let begun = device.begun
     let call = Call(.post, "/as/\(begun)/note", task: .data(Data("data of \(begun)".utf8)))
     do {
-      try device.outbox?.send(call, after: ["k", nil].randomElement(using: &generator) ?? nil)
+      try device.outbox?.send(call, lane: ["k", nil].randomElement(using: &generator) ?? nil)
     } catch {
       if error.kind != .authentication { server.fail("\(error)") }
     }

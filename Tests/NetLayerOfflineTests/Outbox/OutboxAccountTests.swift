@@ -37,8 +37,8 @@ final class OutboxAccountTests: XCTestCase {
     let (fixture, interceptor) = try fixture(Self.token("a1", of: "a"))
     fixture.server.reject("a1")
     let outbox = try fixture.open(on: fixture.backend([interceptor]), starts: false)
-    for text in ["1", "2", "3"] { try outbox.send(AddNote(text: text), after: "k") }
-    try outbox.send(AddNote(text: "4"), after: "l")
+    for text in ["1", "2", "3"] { try outbox.send(AddNote(text: text), lane: "k") }
+    try outbox.send(AddNote(text: "4"), lane: "l")
     outbox.start()
     fixture.waits(for: ["1: signIn", "2: earlierEntry", "3: earlierEntry", "4: signIn"])
     fixture.pass(.seconds(100_000))
@@ -103,10 +103,10 @@ final class OutboxAccountTests: XCTestCase {
     let (fixture, interceptor) = try fixture(Self.token("a1", of: "a"))
     fixture.reachability.set(false)
     let outbox = try fixture.open(on: fixture.backend([interceptor]))
-    try outbox.send(AddNote(text: "of a"), after: "k")
+    try outbox.send(AddNote(text: "of a"), lane: "k")
     interceptor.set(nil)
     interceptor.set(Self.token("b1", of: "b"))
-    try outbox.send(AddNote(text: "of b"), after: "k")
+    try outbox.send(AddNote(text: "of b"), lane: "k")
     fixture.reachability.set(true)
     fixture.waits(for: ["of a: account"])
     XCTAssertEqual(fixture.server.seen.map(\.text), [body("of b")])

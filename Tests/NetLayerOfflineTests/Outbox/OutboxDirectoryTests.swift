@@ -11,8 +11,8 @@ final class OutboxDirectoryTests: XCTestCase {
   func test_outbox_fileWithASecondName_isSent() throws {
     let fixture = try OutboxFixture(self)
     let outbox = try fixture.open(starts: false)
-    try outbox.send(AddNote(text: "1"), after: "k")
-    try outbox.send(AddNote(text: "2"), after: "k")
+    try outbox.send(AddNote(text: "1"), lane: "k")
+    try outbox.send(AddNote(text: "2"), lane: "k")
     fixture.close()
     // As by `cp -al`.
     let backup = URL(filePath: NSTemporaryDirectory()).appending(path: "backup-\(UUID().uuidString)")
@@ -29,10 +29,10 @@ final class OutboxDirectoryTests: XCTestCase {
   func test_outbox_serverOnTheLocalMachine_needsNoNetwork() throws {
     let fixture = try OutboxFixture(self)
     let monitor = SystemReachability(fixed: false)
-    let outbox = try Outbox(fixture.folder, on: fixture.network, reachability: monitor)
+    let outbox = try Outbox(storingIn: fixture.folder, on: fixture.network, reachability: monitor)
     _ = outbox.results.subscribe(onNext: { [results = fixture.results] in results.add(OutboxFixture.text($0)) })
     outbox.start()
-    try outbox.send(AddNote(text: "1"), after: "k")
+    try outbox.send(AddNote(text: "1"), lane: "k")
     fixture.waits(forResults: ["200 \(body("1"))"])
   }
 

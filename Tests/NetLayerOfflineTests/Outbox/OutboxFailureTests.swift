@@ -115,7 +115,7 @@ final class OutboxFailureTests: XCTestCase {
   func test_outbox_row_33_delaysOfOtherEntries_neitherPostponeNorReplaceTheNextLook() throws {
     let fixture = try OutboxFixture(self)
     fixture.reachability.set(false)
-    try fixture.open().send(AddNote(text: "1"), after: "k")
+    try fixture.open().send(AddNote(text: "1"), lane: "k")
     let (file, hidden) = (fixture.file(try XCTUnwrap(fixture.files.first)), fixture.file("hidden"))
     fixture.close()
     try FileManager.default.moveItem(at: file, to: hidden)
@@ -199,14 +199,14 @@ final class OutboxFailureTests: XCTestCase {
     let fixture = try OutboxFixture(self)
     fixture.server.script(.status(503), .status(503))
     // An app that shows every failure as one of its own.
-    let network = fixture.backend { $0.mapError = { _ in NetworkError(kind: .business, reason: "try later") } }
+    let network = fixture.backend { $0.mapError = { _ in NetworkError(kind: .rejected, reason: "try later") } }
     try fixture.open(on: network, attempts: 2).send(AddNote(text: "tea"))
     fixture.waits(for: ["tea: retry"])
     XCTAssertEqual(fixture.errors.all, [], "an attempt that another one follows is not reported")
     fixture.pass(.seconds(1))
-    fixture.waits(for: ["tea: parked(status: Optional(503))"])
-    XCTAssertEqual(fixture.results.all, ["business - \(body("tea"))"])
-    XCTAssertEqual(fixture.errors.all, ["business"], "once")
+    fixture.waits(for: ["tea: parked (status 503)"])
+    XCTAssertEqual(fixture.results.all, ["rejected - \(body("tea"))"])
+    XCTAssertEqual(fixture.errors.all, ["rejected"], "once")
   }
 
   func test_outbox_row_09_retryAfterOfZero_isNotAnEndlessLoop() throws {
@@ -218,7 +218,7 @@ final class OutboxFailureTests: XCTestCase {
       fixture.waits(for: ["tea: retry"])
       fixture.pass(.seconds(delay))
     }
-    fixture.waits(for: ["tea: parked(status: Optional(503))"])
+    fixture.waits(for: ["tea: parked (status 503)"])
     XCTAssertEqual(fixture.server.seen.count, 3)
   }
 

@@ -151,7 +151,7 @@ final class OutboxFixture {
     let retry = RetryPolicy(
       attempts: attempts, initialDelay: .seconds(1), maxDelay: .seconds(300), jitter: { $0.upperBound })
     return try Outbox(
-      folder, on: other ?? network, reachability: reachability, retry: retry, limits: limits,
+      storingIn: folder, on: other ?? network, reachability: reachability, retry: retry, limits: limits,
       onProblem: { [problems] in problems.add($0.reason) })
   }
 
@@ -206,7 +206,7 @@ final class OutboxFixture {
     _ number: UInt64, to directory: OutboxDirectory
   ) throws -> (entry: OutboxEntry, file: OutboxDirectory.File) {
     let call = try FrozenCall(AddNote(text: "\(number)"), on: network)
-    let entry = OutboxEntry(UUID(), call, account: nil, key: nil, createdAt: Date(), type: nil, value: nil)
+    let entry = OutboxEntry(UUID(), call, account: nil, lane: nil, createdAt: Date(), type: nil, value: nil)
     let file = OutboxDirectory.File(name: OutboxName(number, entry.id), hold: nil)
     try directory.write(entry, as: file.name)
     return (entry, file)

@@ -84,10 +84,10 @@ final class OutboxIdentityTests: XCTestCase {
     fixture.server.script(.status(422))
     let outbox = try fixture.open()
     let id = try outbox.send(call("teh"))
-    fixture.waits(for: ["teh: parked(status: Optional(422))"])
+    fixture.waits(for: ["teh: parked (status 422)"])
     XCTAssertEqual(try outbox.send(call("teh")), id)
     assertRefused(outbox, call("tea"))
-    fixture.waits(for: ["teh: parked(status: Optional(422))"])
+    fixture.waits(for: ["teh: parked (status 422)"])
     try outbox.drop(id)
     fixture.waits(for: [])
     try outbox.send(call("tea"))
@@ -125,7 +125,7 @@ final class OutboxIdentityTests: XCTestCase {
     var frozen = try FrozenCall(call("tea"), on: fixture.network)
     frozen.fingerprint = nil
     let old = OutboxEntry(
-      frozen.id(of: nil), frozen, account: nil, key: nil, createdAt: Date(), type: nil, value: nil)
+      frozen.id(of: nil), frozen, account: nil, lane: nil, createdAt: Date(), type: nil, value: nil)
     try directory.write(old, as: OutboxName(1, old.id))
     assertRefused(outbox, call("tea"))
     XCTAssertEqual(fixture.files.count, 1)
@@ -142,7 +142,7 @@ final class OutboxIdentityTests: XCTestCase {
       let outbox = try fixture.open()
       let id = try outbox.send(AddNote(text: "tea"))
       fixture.waits(forResults: ["status \(status) \(body("tea"))"])
-      fixture.waits(for: ["tea: parked(status: Optional(\(status)))"])
+      fixture.waits(for: ["tea: parked (status \(status))"])
       XCTAssertEqual(fixture.server.seen.map(\.method), ["POST"])
       // The person who sees it signs in at the portal.
       try outbox.retry(id)
@@ -184,7 +184,7 @@ final class OutboxIdentityTests: XCTestCase {
       // A loop, in the last case, which the limit of redirects ends.
       for _ in 0..<11 { fixture.server.script(.status(status, fields)) }
       try fixture.open().send(AddNote(text: "tea"))
-      fixture.waits(for: ["tea: parked(status: Optional(\(status)))"])
+      fixture.waits(for: ["tea: parked (status \(status))"])
       XCTAssertEqual(fixture.server.seen.count, status == 307 ? 11 : 1)
     }
     XCTAssertEqual(stranger.seen, [])
@@ -194,7 +194,7 @@ final class OutboxIdentityTests: XCTestCase {
     let fixture = try OutboxFixture(self)
     fixture.server.script(.status(303, ["Location": "/made"]))
     try fixture.open(on: fixture.backend { $0.options.redirects = .none }).send(AddNote(text: "tea"))
-    fixture.waits(for: ["tea: parked(status: Optional(303))"])
+    fixture.waits(for: ["tea: parked (status 303)"])
     XCTAssertEqual(fixture.server.seen.count, 1)
   }
 
@@ -203,8 +203,8 @@ final class OutboxIdentityTests: XCTestCase {
     fixture.server.script(.status(200, body: "<html>"))
     let outbox = try fixture.open(starts: false)
     let kinds = Notes()
-    _ = outbox.results(of: AddNote.self).subscribe(onNext: { _, result in
-      if case .failure(let error) = result { kinds.add("\(error.kind)") }
+    _ = outbox.results(of: AddNote.self).subscribe(onNext: { outcome in
+      if case .failure(let error) = outcome.result { kinds.add("\(error.kind)") }
     })
     try outbox.send(AddNote(text: "tea"))
     outbox.start()

@@ -90,7 +90,8 @@ final class OutboxKillTests: XCTestCase {
 
   private static func outbox(_ directory: URL, _ url: URL) throws -> Outbox {
     let retry = RetryPolicy(attempts: 1000, initialDelay: .milliseconds(2), maxDelay: .milliseconds(20))
-    return try Outbox(directory, on: Network(Backend(baseURL: url)), reachability: TestReachability(), retry: retry)
+    return try Outbox(
+      storingIn: directory, on: Network(Backend(baseURL: url)), reachability: TestReachability(), retry: retry)
   }
 
   /// Sends writes until the process is killed. Runs only in a child process.
@@ -106,7 +107,7 @@ final class OutboxKillTests: XCTestCase {
     for number in 0..<1_000_000 {
       let key = Self.keys[Int.random(in: 0..<Self.keys.count)]
       let text = "\(key)\(writer).\(number)"
-      try outbox.send(Call(.post, "/notes", task: .data(Data(text.utf8))), after: key)
+      try outbox.send(Call(.post, "/notes", task: .data(Data(text.utf8))), lane: key)
       Self.say(Mark.sent + text)
       if number % 8 == 7 { usleep(UInt32.random(in: 0..<4000)) }
     }
@@ -173,7 +174,7 @@ final class OutboxKillTests: XCTestCase {
     private let server: TestServer
 
     init() throws {
-      server = try TestServer(logLimit: 0) { [state, isFaulty] request in
+      server = try TestServer(maxLoggedRequests: 0) { [state, isFaulty] request in
         let fault = isFaulty.value ? Int.random(in: 0..<10) : 9
         let key = request.header("Idempotency-Key") ?? ""
         state.update { $0.requests += 1 }

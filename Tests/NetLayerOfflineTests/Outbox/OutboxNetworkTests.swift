@@ -114,7 +114,7 @@ final class OutboxNetworkTests: XCTestCase {
       devices[d].outbox = nil
       let retry = RetryPolicy(attempts: 3, initialDelay: .milliseconds(200), maxDelay: .seconds(1))
       let outbox = try Outbox(
-        folder, on: devices[d].network, reachability: devices[d].reachability, retry: retry,
+        storingIn: folder, on: devices[d].network, reachability: devices[d].reachability, retry: retry,
         onProblem: { [notes] in notes.add($0.reason) })
       _ = outbox.results.subscribe(onNext: { [results, notes] outcome in
         let text = String(decoding: outcome.entry.body, as: UTF8.self)
@@ -130,7 +130,7 @@ final class OutboxNetworkTests: XCTestCase {
       let key = ["k", "l"][random(0...1)]
       let text = "\(devices[d].user) \(key) \(sent.count)"
       notes.add("\(d) sends \(text)")
-      try devices[d].outbox?.send(Call(.post, "/notes", task: .data(Data(text.utf8))), after: key)
+      try devices[d].outbox?.send(Call(.post, "/notes", task: .data(Data(text.utf8))), lane: key)
       sent.append(text)
     }
 

@@ -36,9 +36,9 @@ final class OutboxOverlapTests: XCTestCase {
     }
     fixture.server.reject((0..<100).filter { !accepts($0) }.map { "a\($0)" })
     let outbox = Box<Outbox?>(nil)
-    let second = Second { if sendsSecond { _ = try? outbox.value?.send(AddNote(text: "2"), after: "l") } }
+    let second = Second { if sendsSecond { _ = try? outbox.value?.send(AddNote(text: "2"), lane: "l") } }
     outbox.value = try fixture.open(on: fixture.backend([login, second]))
-    try outbox.value?.send(AddNote(text: "1"), after: "k")
+    try outbox.value?.send(AddNote(text: "1"), lane: "k")
     return (fixture, refreshes, login)
   }
 
@@ -62,7 +62,7 @@ final class OutboxOverlapTests: XCTestCase {
     let (fixture, refreshes, login) = try overlapping(accepts: { _ in false }, sendsSecond: false) { _ in
       throw NetworkError(kind: .status, reason: "the refresh token has expired")
     }
-    try fixture.outbox?.send(AddNote(text: "2"), after: "l")
+    try fixture.outbox?.send(AddNote(text: "2"), lane: "l")
     fixture.waits(for: ["1: signIn", "2: signIn"])
     fixture.pass(.seconds(100_000))
     XCTAssertLessThanOrEqual(refreshes.value, 2)
@@ -84,7 +84,7 @@ final class OutboxOverlapTests: XCTestCase {
       let isDown = Box(true)
       let expiry = isEarly ? fixture.clock.now.addingTimeInterval(100) : nil
       let login = AuthenticationInterceptor(
-        for: [fixture.server.url], store: MemoryTokenStore(Token(access: "a0", expiry: expiry, account: "a"))
+        for: [fixture.server.url], store: MemoryTokenStore(Token(access: "a0", expiresAt: expiry, account: "a"))
       ) { _ in
         Single.deferred {
           if isDown.value { throw NetworkError(kind: .status, reason: "no such refresh token") }

@@ -53,7 +53,7 @@ final class OutboxReviewTests: XCTestCase {
     XCTAssertFalse(holds(within: 0.1) { !results.all.isEmpty })
     let frozen = try FrozenCall(call("tea"), on: fixture.network)
     let entry = OutboxEntry(
-      frozen.id(of: nil), frozen, account: nil, key: nil, createdAt: Date(), type: nil, value: nil)
+      frozen.id(of: nil), frozen, account: nil, lane: nil, createdAt: Date(), type: nil, value: nil)
     try directory.write(entry, as: OutboxName(7, entry.id))
     XCTAssertEqual(flock(other.descriptor, LOCK_UN), 0)
     XCTAssert(holds { results.all == ["invalidRequest"] }, "\(results.all)")
@@ -151,7 +151,7 @@ final class OutboxReviewTests: XCTestCase {
     fixture.server.script(.status(403))
     let login = OwnLogin(.user("a"), for: fixture.server.url)
     try fixture.open(on: fixture.backend([login, Other()])).send(AddNote(text: "tea"))
-    fixture.waits(for: ["tea: parked(status: Optional(403))"])
+    fixture.waits(for: ["tea: parked (status 403)"])
   }
 
   /// A login whose store can't be read at first.

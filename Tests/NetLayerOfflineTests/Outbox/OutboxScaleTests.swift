@@ -13,7 +13,7 @@ final class OutboxScaleTests: XCTestCase {
     try FileManager.default.createDirectory(at: fixture.folder, withIntermediateDirectories: true)
     let contents = try (0..<100).map { number in
       try OutboxEntry(
-        UUID(), FrozenCall(AddNote(text: "\(number)"), on: fixture.network), account: nil, key: "\(number)",
+        UUID(), FrozenCall(AddNote(text: "\(number)"), on: fixture.network), account: nil, lane: "\(number)",
         createdAt: Date(timeIntervalSince1970: 0), type: "AddNote", value: Data("{\"text\":\"\(number)\"}".utf8)
       ).bytes
     }
@@ -29,7 +29,7 @@ final class OutboxScaleTests: XCTestCase {
     try fill(fixture, count)
     let clock = ContinuousClock()
     let start = clock.now
-    let outbox = try fixture.open(limits: Outbox.Limits(entries: 2 * count))
+    let outbox = try fixture.open(limits: Outbox.Limits(maxEntries: 2 * count))
     fixture.waits { fixture.entries.count == count }
     let read = clock.now - start
     // The first is empty, and the next has all.

@@ -10,9 +10,9 @@ final class OutboxSendingTests: XCTestCase {
   func test_outbox_row_01_sendReturns_entryIsPendingAndSentOnceWithItsKeyInALaterRun() throws {
     let fixture = try OutboxFixture(self)
     fixture.reachability.set(false)
-    let id = try fixture.open().send(AddNote(text: "tea"), after: "notes")
+    let id = try fixture.open().send(AddNote(text: "tea"), lane: "notes")
     XCTAssertEqual(fixture.entries.map(\.id), [id])
-    XCTAssertEqual(fixture.entries.first?.key, "notes")
+    XCTAssertEqual(fixture.entries.first?.lane, "notes")
     XCTAssertEqual(fixture.entries.first?.endpoint(as: AddNote.self), AddNote(text: "tea"))
     fixture.close()
     fixture.reachability.set(true)
@@ -40,16 +40,16 @@ final class OutboxSendingTests: XCTestCase {
 
   func test_outbox_row_03_limits_throwAndStoreNothing() throws {
     let fixture = try OutboxFixture(self)
-    let outbox = try fixture.open(limits: Outbox.Limits(entries: 2, bytes: 2000), starts: false)
+    let outbox = try fixture.open(limits: Outbox.Limits(maxEntries: 2, maxSize: 2000), starts: false)
     try outbox.send(AddNote(text: "1"))
     XCTAssertThrowsError(try outbox.send(AddNote(text: String(repeating: "x", count: 2000)))) { error in
       XCTAssertEqual((error as? NetworkError)?.kind, .tooLarge)
-      XCTAssert("\(error)".contains("Limits.bytes is 2000"), "\(error)")
+      XCTAssert("\(error)".contains("Limits.maxSize is 2000"), "\(error)")
     }
     try outbox.send(AddNote(text: "2"))
     XCTAssertThrowsError(try outbox.send(AddNote(text: "3"))) { error in
       XCTAssertEqual((error as? NetworkError)?.kind, .tooLarge)
-      XCTAssert("\(error)".contains("Limits.entries is 2"), "\(error)")
+      XCTAssert("\(error)".contains("Limits.maxEntries is 2"), "\(error)")
     }
     XCTAssertEqual(fixture.files.count, 2)
     XCTAssertEqual(fixture.entries.count, 2)
@@ -106,8 +106,8 @@ final class OutboxSendingTests: XCTestCase {
     let fixture = try OutboxFixture(self)
     let outbox = try fixture.open(starts: false)
     let notes = Notes()
-    _ = outbox.results(of: AddNote.self).subscribe(onNext: { note, result in
-      notes.add("\(note.text) \((try? result.get().text) ?? "failed")")
+    _ = outbox.results(of: AddNote.self).subscribe(onNext: {
+      notes.add("\($0.endpoint.text) \((try? $0.result.get().text) ?? "failed")")
     })
     fixture.server.script(.status(201, body: body("stored")))
     try outbox.send(AddNote(text: "tea"))
@@ -199,7 +199,7 @@ final class OutboxSendingTests: XCTestCase {
       XCTAssertEqual(fixture.results.all, [])
       fixture.pass(.seconds(delay))
     }
-    fixture.waits(for: ["tea: parked(status: Optional(500))"])
+    fixture.waits(for: ["tea: parked (status 500)"])
     XCTAssertEqual(fixture.results.all, ["status 500 \(body("tea"))"])
     fixture.pass(.seconds(10_000))
     XCTAssertEqual(fixture.server.seen.count, 4)
@@ -209,15 +209,15 @@ final class OutboxSendingTests: XCTestCase {
     let fixture = try OutboxFixture(self)
     fixture.server.script(.status(422), .status(500))
     try fixture.open(attempts: 2).send(AddNote(text: "tea"))
-    fixture.waits(for: ["tea: parked(status: Optional(422))"])
+    fixture.waits(for: ["tea: parked (status 422)"])
     try fixture.outbox?.send(AddNote(text: "milk"))
-    fixture.waits(for: ["tea: parked(status: Optional(422))", "milk: retry"])
+    fixture.waits(for: ["tea: parked (status 422)", "milk: retry"])
     fixture.close()
     fixture.server.script(.status(500), .status(500))
     try fixture.open(attempts: 2)
-    fixture.waits(for: ["tea: parked(status: Optional(422))", "milk: retry"])
+    fixture.waits(for: ["tea: parked (status 422)", "milk: retry"])
     fixture.pass(.seconds(1))
-    fixture.waits(for: ["tea: parked(status: Optional(422))", "milk: parked(status: Optional(500))"])
+    fixture.waits(for: ["tea: parked (status 422)", "milk: parked (status 500)"])
     XCTAssertEqual(fixture.server.seen.count, 4)
   }
 
@@ -238,7 +238,7 @@ final class OutboxSendingTests: XCTestCase {
       let fixture = try OutboxFixture(self)
       fixture.server.script(.status(status))
       try fixture.open().send(AddNote(text: "tea"))
-      fixture.waits(for: ["tea: parked(status: Optional(\(status)))"])
+      fixture.waits(for: ["tea: parked (status \(status))"])
       XCTAssertEqual(fixture.results.all, ["status \(status) \(body("tea"))"])
       XCTAssertEqual(fixture.server.seen.count, 1)
       XCTAssertEqual(fixture.files.first?.hasSuffix("+\(status)"), true)
@@ -250,24 +250,24 @@ final class OutboxSendingTests: XCTestCase {
     let network = fixture.backend { $0.envelope = .standard }
     fixture.server.script(.status(200, body: #"{"code":7,"message":"no","data":null}"#))
     try fixture.open(on: network).send(.post("/notes", json: ["text": "tea"]))
-    fixture.waits(for: ["tea: parked(status: Optional(200))"])
-    XCTAssertEqual(fixture.results.all, ["business 200 \(body("tea"))"])
+    fixture.waits(for: ["tea: parked (status 200)"])
+    XCTAssertEqual(fixture.results.all, ["rejected 200 \(body("tea"))"])
   }
 
   func test_outbox_row_14_15_parkedEntry_stopsItsKeyOnly_untilRetryOrDrop() throws {
     let fixture = try OutboxFixture(self)
     fixture.server.script(.status(422))
     let outbox = try fixture.open()
-    let first = try outbox.send(AddNote(text: "1"), after: "k")
-    fixture.waits(for: ["1: parked(status: Optional(422))"])
-    try outbox.send(AddNote(text: "2"), after: "k")
-    try outbox.send(AddNote(text: "other"), after: "l")
-    fixture.waits(for: ["1: parked(status: Optional(422))", "2: earlierEntry"])
+    let first = try outbox.send(AddNote(text: "1"), lane: "k")
+    fixture.waits(for: ["1: parked (status 422)"])
+    try outbox.send(AddNote(text: "2"), lane: "k")
+    try outbox.send(AddNote(text: "other"), lane: "l")
+    fixture.waits(for: ["1: parked (status 422)", "2: earlierEntry"])
     XCTAssertEqual(fixture.server.applied, [body("other")])
     fixture.server.script(.status(422))
     try outbox.retry(first)
     fixture.waits { fixture.server.seen.count == 3 && fixture.results.all.count == 3 }
-    fixture.waits(for: ["1: parked(status: Optional(422))", "2: earlierEntry"])
+    fixture.waits(for: ["1: parked (status 422)", "2: earlierEntry"])
     try outbox.drop(first)
     fixture.waits(for: [])
     XCTAssertEqual(fixture.server.applied, [body("other"), body("2")])
@@ -278,9 +278,9 @@ final class OutboxSendingTests: XCTestCase {
     let fixture = try OutboxFixture(self)
     fixture.server.script(.status(422))
     let outbox = try fixture.open()
-    let first = try outbox.send(AddNote(text: "1"), after: "k")
-    fixture.waits(for: ["1: parked(status: Optional(422))"])
-    try outbox.send(AddNote(text: "2"), after: "k")
+    let first = try outbox.send(AddNote(text: "1"), lane: "k")
+    fixture.waits(for: ["1: parked (status 422)"])
+    try outbox.send(AddNote(text: "2"), lane: "k")
     try outbox.retry(first)
     fixture.waits(for: [])
     XCTAssertEqual(fixture.server.applied, [body("1"), body("2")])
@@ -299,7 +299,7 @@ final class OutboxSendingTests: XCTestCase {
   func test_outbox_row_16_entriesWithoutAKey_areConcurrent() throws {
     let fixture = try OutboxFixture(self)
     fixture.server.script(.silent, .silent, .silent)
-    let outbox = try fixture.open(limits: Outbox.Limits(concurrency: 3))
+    let outbox = try fixture.open(limits: Outbox.Limits(maxConcurrent: 3))
     for text in ["1", "2", "3", "4"] { try outbox.send(AddNote(text: text)) }
     fixture.waits { fixture.server.seen.count == 3 }
     fixture.waits(for: ["1: sending", "2: sending", "3: sending", "4: queued"])
@@ -309,8 +309,8 @@ final class OutboxSendingTests: XCTestCase {
     let fixture = try OutboxFixture(self)
     fixture.server.script(.silent)
     let outbox = try fixture.open()
-    let first = try outbox.send(AddNote(text: "0"), after: "k")
-    for number in 1...20 { try outbox.send(AddNote(text: "\(number)"), after: "k") }
+    let first = try outbox.send(AddNote(text: "0"), lane: "k")
+    for number in 1...20 { try outbox.send(AddNote(text: "\(number)"), lane: "k") }
     fixture.waits { fixture.server.seen.count == 1 }
     XCTAssertEqual(fixture.pending.first, "0: sending")
     XCTAssertEqual(Set(fixture.pending.dropFirst().map { $0.split(separator: " ").last }), ["earlierEntry"])
@@ -323,8 +323,8 @@ final class OutboxSendingTests: XCTestCase {
     let fixture = try OutboxFixture(self)
     fixture.server.script(.silent)
     let outbox = try fixture.open()
-    let id = try outbox.send(AddNote(text: "1"), after: "k")
-    try outbox.send(AddNote(text: "2"), after: "k")
+    let id = try outbox.send(AddNote(text: "1"), lane: "k")
+    try outbox.send(AddNote(text: "2"), lane: "k")
     fixture.waits { fixture.server.seen.count == 1 }
     try outbox.drop(id)
     fixture.waits(forResults: ["200 \(body("2"))"])

@@ -16,14 +16,14 @@ final class OutboxStorageTests: XCTestCase {
     let fixture = try OutboxFixture(self)
     fixture.server.script(.silent)
     let app = try fixture.open()
-    let first = try app.send(AddNote(text: "1"), after: "k")
+    let first = try app.send(AddNote(text: "1"), lane: "k")
     fixture.waits { fixture.server.seen.count == 1 }
 
     let other = try fixture.another()
     let states = Box<[String]>([])
     _ = other.pending.subscribe(onNext: { states.value = $0.map { "\($0.state)" } })
     other.start()
-    let second = try other.send(AddNote(text: "2"), after: "k")
+    let second = try other.send(AddNote(text: "2"), lane: "k")
     XCTAssert(holds { states.value == ["otherProcess", "otherProcess"] }, "\(states.value)")
     for change in [other.retry, other.drop] {
       XCTAssertThrowsError(try change(second)) { error in XCTAssertEqual((error as? NetworkError)?.kind, .busy) }
@@ -43,7 +43,7 @@ final class OutboxStorageTests: XCTestCase {
     try app.send(AddNote(text: "1"))
     fixture.waits { fixture.server.seen.count == 1 }
     let second = try app.send(AddNote(text: "2"))
-    fixture.waits(for: ["1: sending", "2: parked(status: Optional(422))"])
+    fixture.waits(for: ["1: sending", "2: parked (status 422)"])
     try app.drop(second)
     fixture.waits(for: ["1: sending"])
     let other = try fixture.another()
@@ -59,7 +59,7 @@ final class OutboxStorageTests: XCTestCase {
     fixture.reachability.set(false)
     let app = try fixture.open()
     let other = try fixture.another()
-    for number in 0..<20 { try (number % 2 == 0 ? app : other).send(AddNote(text: "\(number)"), after: "k") }
+    for number in 0..<20 { try (number % 2 == 0 ? app : other).send(AddNote(text: "\(number)"), lane: "k") }
     fixture.reachability.set(true)
     fixture.waits { fixture.server.applied.count == 20 }
     XCTAssertEqual(fixture.server.applied, (0..<20).map { body("\($0)") })
@@ -68,16 +68,16 @@ final class OutboxStorageTests: XCTestCase {
   func test_outbox_row_26_senderEnds_theOtherTakesOverAtItsNextTrigger() throws {
     let fixture = try OutboxFixture(self)
     fixture.server.script(.silent)
-    try fixture.open().send(AddNote(text: "1"), after: "k")
+    try fixture.open().send(AddNote(text: "1"), lane: "k")
     fixture.waits { fixture.server.seen.count == 1 }
     let other = try fixture.another()
     let results = Notes()
     _ = other.results.subscribe(onNext: { results.add(OutboxFixture.text($0)) })
     other.start()
-    try other.send(AddNote(text: "2"), after: "k")
+    try other.send(AddNote(text: "2"), lane: "k")
     fixture.close()
     // The stopped one has released the lock; the next trigger is a send.
-    try other.send(AddNote(text: "3"), after: "k")
+    try other.send(AddNote(text: "3"), lane: "k")
     XCTAssert(holds { results.all.count == 3 }, "\(results.all)")
     XCTAssertEqual(fixture.server.applied, ["1", "2", "3"].map(body))
     XCTAssertEqual(fixture.server.seen.count, 4)
@@ -106,7 +106,7 @@ final class OutboxStorageTests: XCTestCase {
     let app = try fixture.another()
     let id = try app.send(AddNote(text: "tea"))
     try fixture.open()
-    fixture.waits(for: ["tea: parked(status: Optional(422))"])
+    fixture.waits(for: ["tea: parked (status 422)"])
     // The other process may still have the lock.
     fixture.waits { (try? app.drop(id)) != nil }
     XCTAssertEqual(fixture.files, [])
@@ -144,7 +144,7 @@ final class OutboxStorageTests: XCTestCase {
     fixture.reachability.set(true)
     let outbox = try fixture.open(starts: false)
     let notes = Notes()
-    _ = outbox.results(of: AddNote.self).subscribe(onNext: { note, _ in notes.add(note.text) })
+    _ = outbox.results(of: AddNote.self).subscribe(onNext: { notes.add($0.endpoint.text) })
     outbox.start()
     fixture.waits(forResults: ["200 \(body("tea"))"])
     XCTAssertEqual(notes.all, [])
@@ -153,7 +153,7 @@ final class OutboxStorageTests: XCTestCase {
   func test_outbox_row_31_entryOfANewerVersion_waits_andItsKey() throws {
     let fixture = try OutboxFixture(self)
     fixture.reachability.set(false)
-    let id = try fixture.open().send(AddNote(text: "new"), after: "k")
+    let id = try fixture.open().send(AddNote(text: "new"), lane: "k")
     let name = try XCTUnwrap(fixture.files.first)
     fixture.close()
     var record = try XCTUnwrap(DurableRecord(try Data(contentsOf: fixture.file(name))))
@@ -163,8 +163,8 @@ final class OutboxStorageTests: XCTestCase {
     try record.bytes.write(to: fixture.file(name))
     fixture.reachability.set(true)
     let again = try fixture.open()
-    try again.send(AddNote(text: "behind"), after: "k")
-    try again.send(AddNote(text: "other"), after: "l")
+    try again.send(AddNote(text: "behind"), lane: "k")
+    try again.send(AddNote(text: "other"), lane: "l")
     fixture.waits(for: ["new: newerVersion", "behind: earlierEntry"])
     try again.retry(id)
     XCTAssertEqual(fixture.server.applied, [body("other")])
@@ -175,8 +175,8 @@ final class OutboxStorageTests: XCTestCase {
   func test_outbox_row_32_damagedFile_isSetAsideAndReported_itsKeyGoesOn() throws {
     let fixture = try OutboxFixture(self)
     fixture.reachability.set(false)
-    try fixture.open().send(AddNote(text: "1"), after: "k")
-    try fixture.outbox?.send(AddNote(text: "2"), after: "k")
+    try fixture.open().send(AddNote(text: "1"), lane: "k")
+    try fixture.outbox?.send(AddNote(text: "2"), lane: "k")
     let name = try XCTUnwrap(fixture.files.first)
     var bytes = try Data(contentsOf: fixture.file(name))
     fixture.close()
@@ -192,7 +192,7 @@ final class OutboxStorageTests: XCTestCase {
     XCTAssert(fixture.problems.all.first?.contains("damaged-\(name)") ?? false)
     fixture.outbox?.start()
     fixture.outbox?.start()
-    try fixture.outbox?.send(AddNote(text: "3"), after: "k")
+    try fixture.outbox?.send(AddNote(text: "3"), lane: "k")
     fixture.waits { fixture.server.applied.count == 2 }
     XCTAssertEqual(fixture.problems.all.count, 1, "reported once")
   }
@@ -219,7 +219,7 @@ final class OutboxStorageTests: XCTestCase {
   func test_outbox_row_33_fileThatCantBeOpenedNow_holdsLaterKeys_andIsNeverSetAside() throws {
     let fixture = try OutboxFixture(self)
     fixture.reachability.set(false)
-    try fixture.open().send(AddNote(text: "1"), after: "k")
+    try fixture.open().send(AddNote(text: "1"), lane: "k")
     let name = try XCTUnwrap(fixture.files.first)
     fixture.close()
     // A link can't be opened, as a file of a locked device can't.
@@ -228,7 +228,7 @@ final class OutboxStorageTests: XCTestCase {
     try FileManager.default.createSymbolicLink(at: fixture.file(name), withDestinationURL: hidden)
     fixture.reachability.set(true)
     let again = try fixture.open()
-    try again.send(AddNote(text: "2"), after: "k")
+    try again.send(AddNote(text: "2"), lane: "k")
     try again.send(AddNote(text: "free"))
     fixture.waits(forResults: ["200 \(body("free"))"])
     fixture.waits(for: ["2: earlierEntry"])
@@ -334,7 +334,7 @@ final class OutboxStorageTests: XCTestCase {
     let fixture = try OutboxFixture(self)
     fixture.reachability.set(false)
     try fixture.open()
-    for number in 0..<5 { try fixture.outbox?.send(AddNote(text: "\(number)"), after: "k") }
+    for number in 0..<5 { try fixture.outbox?.send(AddNote(text: "\(number)"), lane: "k") }
     let copy = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: copy) }
     try FileManager.default.copyItem(at: fixture.folder, to: copy)
@@ -433,13 +433,13 @@ final class OutboxStorageTests: XCTestCase {
       body: Data(body("tea").utf8), invalidates: ["notes"])
     let id = UUID()
     let entry = OutboxEntry(
-      id, call, account: "a", key: "k", createdAt: Date(timeIntervalSince1970: 1.5), type: "T",
+      id, call, account: "a", lane: "k", createdAt: Date(timeIntervalSince1970: 1.5), type: "T",
       value: Data(#"{"a":1}"#.utf8))
     let bytes = try entry.bytes
     let read = try XCTUnwrap(OutboxEntry(bytes, id: id))
     XCTAssertEqual(try read.bytes, bytes)
     XCTAssertEqual(read.value, entry.value)
-    XCTAssertEqual([read.account, read.key, read.type, read.call.accept], ["a", "k", "T", "a/b"])
+    XCTAssertEqual([read.account, read.lane, read.type, read.call.accept], ["a", "k", "T", "a/b"])
     XCTAssertEqual(read.call.headers, call.headers)
     XCTAssertEqual(read.call.invalidates, ["notes"])
     XCTAssertEqual(read.createdAt, entry.createdAt)
@@ -481,7 +481,7 @@ final class OutboxStorageTests: XCTestCase {
     fixture.waits(for: [])
     XCTAssertEqual(fixture.files, ["README"])
     let missing = URL(filePath: "/proc/none/outbox")
-    XCTAssertThrowsError(try Outbox(missing, on: fixture.network)) { error in
+    XCTAssertThrowsError(try Outbox(storingIn: missing, on: fixture.network)) { error in
       XCTAssertEqual((error as? NetworkError)?.kind, .file)
       XCTAssert("\(error)".contains("/proc/none/outbox"), "\(error)")
     }

@@ -22,7 +22,7 @@ final class UploadCrashTests: UploadTestCase {
     while killed < kills {
       uploads += 1
       try removeNotes()
-      let method = Bool.random(using: &generator) ? UploadProtocol.tus : .draft
+      let method = Bool.random(using: &generator) ? UploadProtocol.tus : .ietf()
       let isAwaited = Bool.random(using: &generator)
       let habits = UploadServer.Habits(
         discards: Int.random(in: 0..<4, using: &generator) == 0,
@@ -95,7 +95,7 @@ final class UploadCrashTests: UploadTestCase {
     guard let path = Self.environment["NETLAYER_UPLOAD_CHILD"],
       let url = Self.environment["NETLAYER_UPLOAD_URL"].flatMap({ URL(string: $0) })
     else { return }
-    let method = Self.environment["NETLAYER_UPLOAD_TUS"] == "1" ? UploadProtocol.tus : .draft
+    let method = Self.environment["NETLAYER_UPLOAD_TUS"] == "1" ? UploadProtocol.tus : .ietf()
     let network = Network(Backend(baseURL: url))
     let policy = RetryPolicy(attempts: 20, initialDelay: .milliseconds(1))
     // The result is recorded while it is delivered: a process that is killed afterwards does not upload again.

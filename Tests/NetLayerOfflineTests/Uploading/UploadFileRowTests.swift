@@ -59,7 +59,7 @@ final class UploadFileRowTests: UploadTestCase {
   func test_upload_row_23_disposedByAnEvent_sendsNothingMore() async throws {
     for method in methods {
       let server = try UploadServer(method)
-      for count in [0, 300_000] where method == .draft || count > 0 {
+      for count in [0, 300_000] where method == .ietf() || count > 0 {
         let bytes = try write(count)
         server.clearLog()
         // A request that is cancelled immediately may not reach the server.
@@ -145,7 +145,7 @@ final class UploadFileRowTests: UploadTestCase {
 
   func test_upload_row_19_tooLargeRequest_isSentInSmallerOnes() async throws {
     for method in methods {
-      for states in [false, true] where method == .draft || !states {
+      for states in [false, true] where method == .ietf() || !states {
         let server = try UploadServer(method, UploadServer.Habits(maxAppend: 300_000, statesMaxAppend: states))
         let bytes = try write(3_000_000)
         await assertUploads(bytes, server, method)
@@ -165,17 +165,17 @@ final class UploadFileRowTests: UploadTestCase {
 
   func test_upload_row_19_limitOfTheCreation_isKept() async throws {
     let server = try UploadServer(
-      .draft, UploadServer.Habits(limits: "max-size=10000000, max-append-size=400000;x=1, new=?1"))
+      .ietf(), UploadServer.Habits(limits: "max-size=10000000, max-append-size=400000;x=1, new=?1"))
     let bytes = try write(1_000_000)
-    await assertUploads(bytes, server, .draft)
+    await assertUploads(bytes, server, .ietf())
     XCTAssertEqual(server.log, ["POST /files", "PATCH 0+400000", "PATCH 400000+400000", "PATCH 800000+200000"])
     XCTAssertEqual(server.requests.dropFirst().map { $0.header("Upload-Complete") }, ["?0", "?0", "?1"])
   }
 
   func test_upload_row_20_tooLargeFile_isAnError() async throws {
-    let server = try UploadServer(.draft, UploadServer.Habits(limits: "max-size=999"))
+    let server = try UploadServer(.ietf(), UploadServer.Habits(limits: "max-size=999"))
     try write(1000)
-    let result = await upload(server, .draft)
+    let result = await upload(server, .ietf())
     XCTAssertEqual(result.kind, .tooLarge)
     XCTAssertTrue(holds { server.log == ["POST /files", "DELETE /uploads/1"] }, "\(server.log)")
     XCTAssertEqual(notes, [])

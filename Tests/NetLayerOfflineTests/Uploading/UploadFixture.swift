@@ -13,7 +13,7 @@ class UploadTestCase: XCTestCase {
   private(set) var folder = URL(filePath: "/")
   var film: URL { folder.appending(path: "film.mp4") }
   /// Both protocols.
-  let methods: [UploadProtocol] = [.tus, .draft]
+  let methods: [UploadProtocol] = [.tus, .ietf()]
   let policy = RetryPolicy(attempts: 8, initialDelay: .zero)
 
   override func setUpWithError() throws {

@@ -121,8 +121,8 @@ final class UploadIdentityTests: UploadTestCase {
         Asked(call: .post("/files").header("AuthorizationSignature", "b"))
       ),
       (
-        "own name of a token", Asked(headers: ["X-Shop-User": "a"], redaction: .standard.hiding("x_shop_user")),
-        Asked(headers: ["X-Shop-User": "b"], redaction: .standard.hiding("x_shop_user"))
+        "own name of a token", Asked(headers: ["X-Shop-User": "a"], redaction: .standard.hiding(["x_shop_user"])),
+        Asked(headers: ["X-Shop-User": "b"], redaction: .standard.hiding(["x_shop_user"]))
       ),
       ("authorization", Asked(headers: ["Authorization": "a"]), Asked(headers: ["Authorization": "b"])),
       ("common parameters", Asked(common: ["time": 1]), Asked(common: ["time": 2])),

@@ -23,7 +23,7 @@ final class UploadInteropTests: UploadTestCase {
       let proxy = values["NETLAYER_UPLOAD_PROXY"].flatMap({ URL(string: $0) }),
       let folder = values["NETLAYER_UPLOAD_FOLDER"]
     else { throw XCTSkip("Tests/Interop/uploads runs this test") }
-    let method = values["NETLAYER_UPLOAD_METHOD"] == "draft" ? UploadProtocol.draft : .tus
+    let method = values["NETLAYER_UPLOAD_METHOD"] == "draft" ? UploadProtocol.ietf() : .tus
     return Setting(server: server, proxy: proxy, stored: URL(filePath: folder), method: method)
   }
 

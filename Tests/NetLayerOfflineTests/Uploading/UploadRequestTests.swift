@@ -148,10 +148,10 @@ final class UploadRequestTests: UploadTestCase {
 
   func test_upload_draftNamesTheFileInASCIIAndUTF8() {
     XCTAssertEqual(
-      UploadProtocol.draft.creation(of: "海 \"1\".mov", size: 5)["Content-Disposition"],
+      UploadProtocol.ietf().creation(of: "海 \"1\".mov", size: 5)["Content-Disposition"],
       "inline; filename=\"_ _1_.mov\"; filename*=UTF-8''%E6%B5%B7%20%221%22.mov")
-    XCTAssertEqual(UploadProtocol.draft(version: 6).creation(of: "a", size: 5)["Upload-Draft-Interop-Version"], "6")
-    XCTAssertEqual(UploadProtocol.draft(version: 8), .draft)
+    XCTAssertEqual(UploadProtocol.ietf(version: 6).creation(of: "a", size: 5)["Upload-Draft-Interop-Version"], "6")
+    XCTAssertEqual(UploadProtocol.ietf(version: 8), .ietf())
   }
 
   func test_upload_limits_areReadStrictly() {

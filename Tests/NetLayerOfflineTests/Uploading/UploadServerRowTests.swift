@@ -204,9 +204,9 @@ final class UploadServerRowTests: UploadTestCase {
   }
 
   func test_upload_row_33_targetThatRejectsTheUpload_isAStatus_andTheNoteIsGone() async throws {
-    let server = try UploadServer(.draft, UploadServer.Habits(target: 422))
+    let server = try UploadServer(.ietf(), UploadServer.Habits(target: 422))
     try write(1000)
-    let result = await upload(server, .draft)
+    let result = await upload(server, .ietf())
     guard case .failure(let error) = result else { return XCTFail("no error") }
     XCTAssertEqual(error.kind, .status)
     XCTAssertEqual(error.status, 422)

@@ -91,7 +91,7 @@ final class UploadStateTests: XCTestCase {
     var parts = state(limit: 600_000)
     _ = parts.handle(created)
     XCTAssertEqual(parts.handle(offset(nil)), [.ask])
-    var draft = state(.draft, size: 1_000_000, limit: 600_000)
+    var draft = state(.ietf(), size: 1_000_000, limit: 600_000)
     _ = draft.handle(created)
     XCTAssertEqual(draft.handle(offset(nil, false)), [.show(600_000), .send(from: 600_000, count: 400_000)])
     _ = draft.handle(.lastChunk)
@@ -121,21 +121,21 @@ final class UploadStateTests: XCTestCase {
 
   func test_upload_row_17_completionBeforeTheLastByte_isAnError() {
     for size in [1_000_000, 0] as [Int64] {
-      var asked = UploadState(.draft, file: file(size), attempts: 8)
+      var asked = UploadState(.ietf(), file: file(size), attempts: 8)
       _ = asked.handle(.start(UploadState.Note(url: url, file: file(size))))
       let failure: [Action] = [.terminate(url), .forget, .fail(.incomplete)]
       // Nothing of an empty file is missing.
       XCTAssertEqual(asked.handle(offset(100, true)), size == 0 ? [.finish] : failure)
     }
-    var sent = state(.draft)
+    var sent = state(.ietf())
     _ = sent.handle(created)
     XCTAssertEqual(sent.handle(offset(100, true)), [.terminate(url), .forget, .fail(.incomplete)])
-    var ending = state(.draft)
+    var ending = state(.ietf())
     _ = ending.handle(created)
     _ = ending.handle(.lastChunk)
     XCTAssertEqual(ending.handle(offset(nil, true)), [.finish])
     // The target may reject the upload early.
-    var rejected = state(.draft)
+    var rejected = state(.ietf())
     _ = rejected.handle(created)
     XCTAssertEqual(rejected.handle(offset(nil, true, status: 403)), [.forget, .fail(.response)])
   }
@@ -203,7 +203,7 @@ final class UploadStateTests: XCTestCase {
   }
 
   func test_upload_PATCHThatIsRefused_isReplacedOnce_withTus() {
-    for method in [UploadProtocol.tus, .draft] {
+    for method in [UploadProtocol.tus, .ietf()] {
       var state = state(method)
       _ = state.handle(created)
       XCTAssertFalse(state.replacesPatch)
@@ -220,7 +220,7 @@ final class UploadStateTests: XCTestCase {
   }
 
   func test_upload_minimumOfTheServer_isKept() {
-    var state = state(.draft)
+    var state = state(.ietf())
     var reply = UploadState.Reply(status: 201, location: url)
     (reply.minAppend, reply.maxAppend) = (300_000, 350_000)
     XCTAssertEqual(state.handle(.reply(reply)).last, .send(from: 0, count: 350_000))

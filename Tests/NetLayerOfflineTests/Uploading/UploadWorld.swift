@@ -69,7 +69,7 @@ struct UploadWorld {
     var generator = SplitMix64(seed: seed)
     func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &generator) < percent }
     self.isTraced = isTraced
-    method = chance(50) ? .tus : .draft
+    method = chance(50) ? .tus : .ietf()
     let sizes: [Int64] = [0, 1, 70_000, 262_144, 1_000_000, 3_000_000]
     size = sizes.randomElement(using: &generator) ?? 1
     lies = chance(12)
@@ -227,7 +227,7 @@ struct UploadWorld {
       disk = nil
       operation += 1
       if isCalm { isDone = true }
-    case .response where rejects && method == .draft && disk == nil: operation += 1
+    case .response where rejects && method == .ietf() && disk == nil: operation += 1
     case .exhausted, .response, .note, .changedFile: break
     case .offset: if !lies { fail("an impossible offset") }
     case .notSupported, .incomplete, .refusedLocation, .tooLarge: fail("\(reason)")
@@ -255,7 +255,7 @@ struct UploadWorld {
     if chance(10) { return try lost() }
     isUnsure = false
     var reply = UploadState.Reply(status: 201, location: url)
-    if statesLimit, method == .draft, maxAppend < .max { reply.maxAppend = maxAppend }
+    if statesLimit, method == .ietf(), maxAppend < .max { reply.maxAppend = maxAppend }
     try handle(.reply(reply))
   }
 
@@ -267,7 +267,7 @@ struct UploadWorld {
     guard let resource = resources[url] else { return try handle(.reply(.init(status: 404))) }
     if chance(10) { return try handle(.lost) }
     var reply = UploadState.Reply(status: 204, offset: resource.offset)
-    if method == .draft { reply.isComplete = resource.isComplete }
+    if method == .ietf() { reply.isComplete = resource.isComplete }
     if lies, chance(30) { reply.offset = number(2 * size) }
     if chance(2) { (reply.offset, reply.isComplete) = (nil, nil) } else { isUnsure = false }
     try handle(.reply(reply))
@@ -293,7 +293,7 @@ struct UploadWorld {
     if let status = status() { return try handle(.reply(.init(status: status))) }
     if patch.count > maxAppend {
       var reply = UploadState.Reply(status: 413)
-      if statesLimit, method == .draft { reply.maxAppend = maxAppend }
+      if statesLimit, method == .ietf() { reply.maxAppend = maxAppend }
       isUnsure = true
       return try handle(.reply(reply))
     }
@@ -338,8 +338,8 @@ struct UploadWorld {
     let isComplete = method == .tus ? resource.offset == size : isWhole && patch.isLast
     if isComplete {
       complete(patch.url)
-      if method == .draft { reply = .init(status: rejects ? 422 : 200, isComplete: true) }
-    } else if method == .draft {
+      if method == .ietf() { reply = .init(status: rejects ? 422 : 200, isComplete: true) }
+    } else if method == .ietf() {
       reply.isComplete = chance(50) ? nil : false
       if omitsOffset { reply.offset = nil }
     }
@@ -355,7 +355,7 @@ struct UploadWorld {
     let key = "\(resource.operation) v\(resource.version)"
     // The app may upload again what the server has rejected. Nobody can know that an empty upload is complete whose
     // response is lost.
-    let mayRepeat = method == .draft ? rejects : size == 0
+    let mayRepeat = method == .ietf() ? rejects : size == 0
     completions[key] = mayRepeat ? 1 : (completions[key] ?? 0) + 1
     if resource.offset != size || !resource.versions.isSubset(of: [resource.version]) {
       fail("complete with \(resource.offset) of \(size) bytes, of versions \(resource.versions)")

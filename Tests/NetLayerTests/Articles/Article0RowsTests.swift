@@ -55,7 +55,7 @@ final class Article0RowsTests: XCTestCase {
       XCTAssertEqual(error.response == nil, path == "/offline")
       return error.kind
     }
-    XCTAssertEqual(kinds, [.connection, .status, .parse, .parse, .business])
+    XCTAssertEqual(kinds, [.connection, .status, .parse, .parse, .rejected])
   }
 
   func test_row_0_6_everyCall_endsInExactlyOneState() {

@@ -18,7 +18,7 @@ private struct BaseResp<Payload: Decodable & Sendable>: BaseResponse {
 
   func makeCustomError() -> (any Error)? {
     guard let code, code != 0 else { return nil }
-    return NetworkError(kind: .business, code: code, message: msg, reason: "the server refused with \(code)")
+    return NetworkError(kind: .rejected, code: code, message: msg, reason: "the server refused with \(code)")
   }
 }
 
@@ -72,7 +72,7 @@ final class Article1Tests: XCTestCase {
 
   func test_row_1_4_errorOfTheModel_reachesTheCallerUnchanged() throws {
     let error = try failure(of: base.request(TestAPI.user(9), as: BaseResp<UserInfo>.self))
-    XCTAssertEqual(error.kind, .business)
+    XCTAssertEqual(error.kind, .rejected)
     XCTAssertEqual(error.code, 7)
     XCTAssertEqual(error.message, "没有")
     XCTAssertEqual(error.response?.status, 200)
@@ -86,7 +86,7 @@ final class Article1Tests: XCTestCase {
         interceptors: [EventMonitor { if $0.kind == .started { notes.add("started") } }],
         onError: { notes.add("\($0.kind)") }))
     _ = record(network.request(TestAPI.user(9), as: BaseResp<UserInfo>.self))
-    XCTAssertEqual(notes.all, ["started", "business"])
+    XCTAssertEqual(notes.all, ["started", "rejected"])
   }
 
   func test_row_1_3_logger_isAnInterceptor() {
@@ -113,13 +113,13 @@ final class Article1Tests: XCTestCase {
         onError: { error in seen.withLock { $0.append(error.kind) } },
         mapError: { error in
           var error = error
-          if error.kind == .business { error.message = "mapped" }
+          if error.kind == .rejected { error.message = "mapped" }
           return error
         }))
     for path in ["/offline", "/down", "/html", "/refused", "/shape"] {
       _ = try failure(of: network.json(.get, path).common().data(Int.self))
     }
-    XCTAssertEqual(seen.withLock { $0 }, [.connection, .status, .parse, .business, .parse])
+    XCTAssertEqual(seen.withLock { $0 }, [.connection, .status, .parse, .rejected, .parse])
     XCTAssertEqual(try failure(of: network.json(.get, "/refused")).message, "mapped")
     _ = try failure(of: network.string(.get, "/down"))
     _ = try failure(of: network.responses(.get, "/offline"))
@@ -168,10 +168,10 @@ final class Article1Tests: XCTestCase {
     let broken = RequestChain(on: base) { TestAPI.m.as(String.self) }
       .then { _ in TestAPI.user(9).as(BaseResp<UserInfo>.self) }
     let error = try failure(of: broken.run())
-    XCTAssertEqual(error.kind, .business, "the article's sequence(break(index)) loses the cause; here it has an index")
+    XCTAssertEqual(error.kind, .rejected, "the article's sequence(break(index)) loses the cause; here it has an index")
     XCTAssertEqual(error.index, 1)
     let endless = Observable.pages(startingAt: nil) { _ in .just(Page(items: [1], cursor: "a")) }
-    XCTAssertEqual(record(endless).error?.kind, .sequence)
+    XCTAssertEqual(record(endless).error?.kind, .repeatedPage)
     struct Own: Error {}
     XCTAssertEqual(NetworkError.wrapping(Own()).kind, .other)
   }

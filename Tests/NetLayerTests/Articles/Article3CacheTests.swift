@@ -60,7 +60,7 @@ final class Article3CacheTests: XCTestCase {
   func test_row_3_7_responsesAndModels_areStoredReadAndExpired() throws {
     struct Short: Endpoint {
       var path: String { "/users/a" }
-      var caching: CacheOptions { CacheOptions(policy: .networkOnly, expiry: .seconds(60)) }
+      var caching: CacheOptions { CacheOptions(policy: .networkOnly, lifetime: .seconds(60)) }
     }
     let fixture = fixture()
     XCTAssertEqual(run(Short().cachedObject(User.self, on: fixture.network), fixture).elements, [nil])
@@ -86,13 +86,13 @@ final class Article3CacheTests: XCTestCase {
         Backend(baseURL: URL(string: "http://h"), transport: stub, interceptors: [CacheInterceptor(cache)]))
     }
     func start() throws {
-      let cache = ResponseCache(directory: directory)
+      let cache = ResponseCache(storingIn: directory)
       XCTAssertNil(record(user.cachedObject(User.self, on: network(cache))).elements.first.flatMap { $0 })
       _ = record(user.cache.request(on: network(cache)))
       _ = cache.settle()
     }
     try start()
-    let again = ResponseCache(directory: directory)
+    let again = ResponseCache(storingIn: directory)
     XCTAssertEqual(record(user.cachedObject(User.self, on: network(again))).elements, [User(login: "a")])
     XCTAssertEqual(stub.requests.count, 1)
   }

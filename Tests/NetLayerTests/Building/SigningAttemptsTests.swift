@@ -193,7 +193,7 @@ final class SigningAttemptsTests: XCTestCase {
     for (signers, requests) in [(named, 2), (unnamed, 2)] {
       let virtual = VirtualNetwork(
         .response(headers: ["Cache-Control": "max-age=60"], body: Data("ok".utf8), after: .seconds(1)))
-      let shared: [any Interceptor] = [CoalescingInterceptor(), CacheInterceptor(ResponseCache(directory: nil))]
+      let shared: [any Interceptor] = [CoalescingInterceptor(), CacheInterceptor(ResponseCache(storingIn: nil))]
       let networks = signers.map { signer in
         virtual.network().with {
           $0.interceptors = shared
@@ -219,7 +219,7 @@ final class SigningAttemptsTests: XCTestCase {
       let signer = ClosureSigner(for: { "ann" }) { _ in
         inParameters ? RequestSignature(parameters: ["sign": "s"]) : RequestSignature(headers: ["X-Sign": "s"])
       }
-      let network = network(virtual, signer, CacheInterceptor(ResponseCache(directory: nil)), Again(), authentication)
+      let network = network(virtual, signer, CacheInterceptor(ResponseCache(storingIn: nil)), Again(), authentication)
       for _ in 1...2 {
         virtual.note("", network.responses(.get, "/me"))
         virtual.scheduler.start()

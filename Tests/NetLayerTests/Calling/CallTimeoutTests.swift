@@ -63,7 +63,7 @@ final class CallTimeoutTests: XCTestCase {
     virtual.note("limit ", limit.with { $0.timeouts.call = .seconds(1) }.responses(.get, "/x"))
     let authentication = AuthenticationInterceptor(
       for: [try XCTUnwrap(URL(string: "http://h"))],
-      store: MemoryTokenStore(Token(access: "", expiry: virtual.scheduler.now.addingTimeInterval(-1))),
+      store: MemoryTokenStore(Token(access: "", expiresAt: virtual.scheduler.now.addingTimeInterval(-1))),
       refresh: { _ in .never() })
     virtual.note(
       "token ", virtual.network(authentication).with { $0.timeouts.call = .seconds(2) }.responses(.get, "/x"))

@@ -58,7 +58,7 @@ final class WebSocketLinkTests: XCTestCase {
     link.send(.binary(Data(count: 1 << 20))) { error in errors.update { $0.append(error) } }
     link.messages.end(with: .success(WebSocketClose(code: CloseCode(4003))))
     control.write(NetworkError(kind: .connection, reason: "not open"))
-    XCTAssertEqual(errors.value.map { $0?.kind }, [.closed])
+    XCTAssertEqual(errors.value.map { $0?.kind }, [.socketClosed])
     XCTAssertEqual(errors.value.map { $0?.code }, [4003])
   }
 
@@ -136,7 +136,7 @@ final class WebSocketLinkTests: XCTestCase {
     XCTAssertEqual(kinds.value, [nil], "a completed message is lost with the connection")
     link.send(.text("late"), isTask: true) { error in kinds.update { $0.append(error?.kind) } }
     XCTAssertEqual(kinds.value, [nil])
-    control.write(NetworkError(kind: .closed, reason: "closed"))
-    XCTAssertEqual(kinds.value, [nil, .closed])
+    control.write(NetworkError(kind: .socketClosed, reason: "closed"))
+    XCTAssertEqual(kinds.value, [nil, .socketClosed])
   }
 }

@@ -21,7 +21,7 @@ final class EnvelopeTests: XCTestCase {
 
   func test_row_0_16_otherCode_isABusinessErrorWithTheServersMessage() throws {
     let error = try failure { try accepted(#"{"code":40301,"message":"请先登录"}"#) }
-    XCTAssertEqual(error.kind, .business)
+    XCTAssertEqual(error.kind, .rejected)
     XCTAssertEqual(error.code, 40301)
     XCTAssertEqual(error.message, "请先登录")
     XCTAssertEqual(error.localizedDescription, "请先登录")
@@ -29,7 +29,7 @@ final class EnvelopeTests: XCTestCase {
     XCTAssertEqual(silent.code, 500)
     XCTAssertEqual(silent.message, NetworkError.Messages.localized.badRequest)
     let word = try failure { try accepted(#"{"code":"E1","message":"no"}"#) }
-    XCTAssertEqual(word.kind, .business)
+    XCTAssertEqual(word.kind, .rejected)
     XCTAssertEqual(word.code, -1212)
     XCTAssertTrue(word.reason.contains("E1"))
   }
@@ -40,7 +40,7 @@ final class EnvelopeTests: XCTestCase {
     XCTAssertEqual(try failure { try accepted(#"{"status":1,"msg":"no"}"#, shop) }.message, "no")
     XCTAssertNoThrow(try accepted(#"{"code":"ok"}"#, Envelope(success: "ok")))
     XCTAssertNoThrow(try accepted(#"{"code":true}"#, Envelope(success: true)))
-    XCTAssertEqual(try failure { try accepted(#"{"code":false}"#, Envelope(success: true)) }.kind, .business)
+    XCTAssertEqual(try failure { try accepted(#"{"code":false}"#, Envelope(success: true)) }.kind, .rejected)
     XCTAssertNoThrow(try accepted(#"{"code":201}"#, Envelope(success: [200, 201])))
     XCTAssertNoThrow(try accepted(#"{"code":299}"#, Envelope(success: .init { $0.int.map { $0 < 300 } ?? false })))
   }

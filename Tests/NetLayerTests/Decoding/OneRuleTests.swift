@@ -115,16 +115,16 @@ final class OneRuleTests: XCTestCase {
     let refusing = network(#"{"code":40301,"message":"no","data":null}"#)
     for (name, call) in models(refusing) {
       let kind = await kind(call)
-      XCTAssertEqual(kind, .business, name)
+      XCTAssertEqual(kind, .rejected, name)
     }
     for (name, call) in plainCalls(refusing) {
       let kind = await kind(call)
-      XCTAssertEqual(kind, .business, name)
+      XCTAssertEqual(kind, .rejected, name)
     }
     let json = await kind { try await refusing.fetch(.get("/user"), as: JSON.self) }
-    XCTAssertEqual(json, .business)
+    XCTAssertEqual(json, .rejected)
     let optional = await kind { try await refusing.fetch(.get("/user"), as: User?.self) }
-    XCTAssertEqual(optional, .business)
+    XCTAssertEqual(optional, .rejected)
   }
 
   func test_theStatusDecidesInEveryFunction() async {

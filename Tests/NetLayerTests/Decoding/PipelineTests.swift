@@ -34,8 +34,8 @@ final class PipelineTests: XCTestCase {
       (#"{"data":{}}"#, 200, .parse, -1213, ["code"], "code"),
       (#"{"code":200}"#, 200, .parse, -1213, ["data"], "data"),
       (#"{"code":200,"data":{"id":"7","name":"n"}}"#, 200, .parse, -1213, ["data", "id"], "data.id"),
-      (#"{"code":"403","message":"no"}"#, 200, .business, 403, [], "no"),
-      (#"{"code":403,"message":"no"}"#, 200, .business, 403, [], "no"),
+      (#"{"code":"403","message":"no"}"#, 200, .rejected, 403, [], "no"),
+      (#"{"code":403,"message":"no"}"#, 200, .rejected, 403, [], "no"),
       (#"{"code":200,"message":"down"}"#, 500, .status, 500, [], "down"),
       ("<html>", 502, .status, 502, [], "502"),
     ]

@@ -63,7 +63,7 @@ final class ResultTests: XCTestCase {
       var code: Int
       var data: Item?
       func makeCustomError() -> (any Error)? {
-        NetworkError(kind: .business, code: code, reason: "refused by the model")
+        NetworkError(kind: .rejected, code: code, reason: "refused by the model")
       }
     }
     let error = try failure(of: network(#"{"code":7}"#).request(Get(), as: Refusing.self))
@@ -108,7 +108,7 @@ final class ResultTests: XCTestCase {
     let call: (String) -> Single<BaseResp<Item>> = { self.network($0).request(Get(), as: BaseResp<Item>.self) }
     XCTAssertEqual(record(call(#"{"code":0,"data":{"id":1}}"#)).elements.first?.data, Item(id: 1))
     let error = try failure(of: call(#"{"code":7}"#))
-    XCTAssertEqual(error.kind, .business)
+    XCTAssertEqual(error.kind, .rejected)
     XCTAssertEqual(error.message, "refused with 7")
     XCTAssertTrue(error.underlying is BaseResp<Item>.Refused)
     XCTAssertEqual(error.response?.body, Data(#"{"code":7}"#.utf8))

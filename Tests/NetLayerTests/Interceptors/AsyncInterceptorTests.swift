@@ -147,7 +147,7 @@ final class AsyncInterceptorTests: XCTestCase {
       .response(headers: ["Cache-Control": "max-age=60"], body: Data("\"\(request.url.query ?? "")\"".utf8))
     }
     let api = network(stub) {
-      $0.interceptors = [CacheInterceptor(ResponseCache(directory: nil), policy: .http)]
+      $0.interceptors = [CacheInterceptor(ResponseCache(storingIn: nil), policy: .http)]
       $0.signer = ClosureSigner(for: { user.withLock { $0 } }) { _ in
         RequestSignature(parameters: ["uid": user.withLock { $0 }])
       }
@@ -268,7 +268,7 @@ final class AsyncInterceptorTests: XCTestCase {
           }
         ])
       }
-      backend.interceptors = [CacheInterceptor(ResponseCache(directory: nil))]
+      backend.interceptors = [CacheInterceptor(ResponseCache(storingIn: nil))]
     }
     for _ in 0..<3 {
       let one = try await api.fetch(.get("/x"), as: Int.self)

@@ -56,8 +56,8 @@ final class BodyLinkTests: XCTestCase {
     XCTAssertEqual(stub.requests.map { $0.headers["K"] }, ["key", nil])
     XCTAssertEqual(stub.requests.map { $0.headers["Mine"] }, ["1", nil])
     for (next, kind) in [
-      ("\"http://api.test/b\"", NetworkError.Kind.redirect), ("\"/a\"", .sequence),
-      ("\"ftp://x/\"", .invalidRequest), ("\"http://[\"", .sequence), ("{}", .parse), ("true", .parse),
+      ("\"http://api.test/b\"", NetworkError.Kind.redirect), ("\"/a\"", .repeatedPage),
+      ("\"ftp://x/\"", .invalidRequest), ("\"http://[\"", .repeatedPage), ("{}", .parse), ("true", .parse),
     ] {
       let (error, _) = await failure(next)
       XCTAssertEqual(error?.kind, kind, next)

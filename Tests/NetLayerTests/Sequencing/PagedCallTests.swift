@@ -52,7 +52,7 @@ final class PagedCallTests: XCTestCase {
     XCTAssertEqual(recorded.elements.map(\.items), [[1]])
     XCTAssertEqual(sent(stub), ["/items?per=2"])
     let error = try XCTUnwrap(recorded.error)
-    XCTAssertEqual(error.kind, .sequence)
+    XCTAssertEqual(error.kind, .repeatedPage)
     XCTAssertEqual(error.index, 0)
     XCTAssertTrue(error.reason.contains("was repeated after 1 page,"), error.reason)
   }
@@ -101,7 +101,7 @@ final class PagedCallTests: XCTestCase {
     let allowing = api.with { $0.options.redirects = .follow(allowsDowngrade: true) }
     let all = record(allowing.pages(.get("https://api.test/a"), of: Int.self))
     XCTAssertEqual(all.elements.count, 2)
-    XCTAssertEqual(all.error?.kind, .sequence, "the second page links to itself")
+    XCTAssertEqual(all.error?.kind, .repeatedPage, "the second page links to itself")
   }
 
   #if canImport(CLibcurl)
@@ -134,7 +134,7 @@ final class PagedCallTests: XCTestCase {
   func test_customCacheKey_isDifferentForEachPage() throws {
     let (api, stub) = network { url in .json(url.query == "page=3" ? "[]" : "[\(url.query?.last ?? "0")]") }
     let cached = api.with {
-      $0.interceptors = [CacheInterceptor(ResponseCache(directory: nil), policy: .cacheFirst(maxAge: .seconds(60)))]
+      $0.interceptors = [CacheInterceptor(ResponseCache(storingIn: nil), policy: .cacheFirst(maxAge: .seconds(60)))]
     }
     var call = Call.get("/x")
     call.caching.key = "feed"
@@ -192,7 +192,7 @@ final class PagedCallTests: XCTestCase {
     for paging in [Paging.number(), .offset(), .link, .cursor(at: "next")] {
       let (api, stub) = network { _ in Self.linked(#"{"items":[1,2],"next":"n"}"#, "<http://api.test/x>; rel=next") }
       let seen = record(api.pages(.get("/x"), of: Int.self, at: "items", by: paging))
-      XCTAssertEqual(seen.error?.kind, .sequence, "\(paging)")
+      XCTAssertEqual(seen.error?.kind, .repeatedPage, "\(paging)")
       XCTAssertNotNil(seen.error?.index)
       XCTAssertLessThanOrEqual(seen.elements.count, 2)
       XCTAssertLessThanOrEqual(stub.requests.count, 2)

@@ -35,7 +35,7 @@ final class PagesTests: XCTestCase {
         .just(Page(items: [1], cursor: cursor == "b" ? "a" : cursor == "a" ? "b" : "a"))
       })
     XCTAssertEqual(recorded.elements.count, 3)
-    XCTAssertEqual(recorded.error?.kind, .sequence)
+    XCTAssertEqual(recorded.error?.kind, .repeatedPage)
     XCTAssertEqual(recorded.error?.index, 2)
     XCTAssertTrue(recorded.error?.reason.contains("\"a\"") == true)
   }

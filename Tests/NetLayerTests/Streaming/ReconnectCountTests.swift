@@ -132,7 +132,7 @@ final class ReconnectCountTests: XCTestCase {
   func test_socketThatGreetsAndCloses_failsAfterTheAttempts() {
     let greets = sockets(5, for: 3_600_000, [.message(.text("hello")), .close(.serviceRestart)])
     XCTAssertEqual(greets.opened, 5)
-    XCTAssertEqual(greets.end, "closed")
+    XCTAssertEqual(greets.end, "socketClosed")
   }
 
   func test_socketThatHasLasted_isOpenedAgainAfterTheFirstDelay() {

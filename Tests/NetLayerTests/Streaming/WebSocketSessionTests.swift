@@ -70,7 +70,7 @@ final class WebSocketSessionTests: XCTestCase {
       [
         "opened @0", "a @0", "topic @0", "connection, again in 1.0 seconds @5000",
         "connection, again in 2.0 seconds @6000", "timeout, again in 4.0 seconds @8000", "opened @12000",
-        "topic @12000", "closed, again in 1.0 seconds @17000", "opened @18000", "topic @18000",
+        "topic @12000", "socketClosed, again in 1.0 seconds @17000", "opened @18000", "topic @18000",
       ])
     subscription.dispose()
   }
@@ -78,7 +78,7 @@ final class WebSocketSessionTests: XCTestCase {
   func test_nothingIsRetriedWithoutAPolicyOrAfterPermanentFailures() {
     for (reply, end) in [
       (StubTransport.StubbedResponse.socket(Script([.failure(.connection)])), "connection -1212 @0"),
-      (.socket(Script([.close(.policyViolation, reason: "no")])), "closed 1008 @0"),
+      (.socket(Script([.close(.policyViolation, reason: "no")])), "socketClosed 1008 @0"),
       (.json("{}", status: 401), "status 401 @0"), (.json("{}", status: 503), "status 503 @0"),
       (.json("{}", status: 200), "status 200 @0"), (.failure(.tls), "tls -1212 @0"),
     ] {
@@ -101,7 +101,7 @@ final class WebSocketSessionTests: XCTestCase {
     XCTAssertEqual(
       virtual.notes.all,
       [
-        "opened @0", "closed, again in 1.0 seconds @0", "status, again in 20.0 seconds @1000",
+        "opened @0", "socketClosed, again in 1.0 seconds @0", "status, again in 20.0 seconds @1000",
         "status, again in 4.0 seconds @21000", "status, again in 8.0 seconds @25000", "status 501 @33000",
       ])
   }

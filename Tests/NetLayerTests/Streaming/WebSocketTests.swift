@@ -77,7 +77,7 @@ final class WebSocketTests: XCTestCase {
         }
       }
     } catch let error as NetworkError {
-      XCTAssertEqual(error.kind, .closed, error.reason)
+      XCTAssertEqual(error.kind, .socketClosed, error.reason)
       XCTAssertEqual(error.code, 4003)
     }
     let echo = try TestServer { _ in .socket(.echo) }

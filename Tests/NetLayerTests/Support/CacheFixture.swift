@@ -27,7 +27,7 @@ struct CacheFixture {
     behind: [any Interceptor] = [], _ reply: @escaping @Sendable (Request) -> StubTransport.StubbedResponse?
   ) {
     stub = StubTransport(on: scheduler, reply)
-    cache = ResponseCache(directory: nil, clock: scheduler) { [problems] problem in
+    cache = ResponseCache(storingIn: nil, clock: scheduler) { [problems] problem in
       problems.add(problem.reason)
     }
     network = Network(

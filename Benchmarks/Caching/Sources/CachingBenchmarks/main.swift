@@ -87,8 +87,8 @@ func measureSwitches(_ count: Int) -> Double {
 }
 
 let items = 200
-let inMemory = network(ResponseCache(directory: nil))
-let onDisk = network(ResponseCache(directory: directory, maxMemorySize: 0))
+let inMemory = network(ResponseCache(storingIn: nil))
+let onDisk = network(ResponseCache(storingIn: directory, maxMemorySize: 0))
 for network in [inMemory, onDisk] { _ = measure(network, items, inFlight: 8, of: items) }
 // Waits until all entries are on disk.
 for _ in 0..<200 where (try? FileManager.default.contentsOfDirectory(atPath: directory.path).count) ?? 0 < items + 1 {

@@ -66,7 +66,7 @@ let busy = network.with {
 }
 let delivered = plain.with { $0.delivery = Here() }
 let authenticated = network.with {
-  let store = MemoryTokenStore(Token(access: "abc", expiry: .distantFuture))
+  let store = MemoryTokenStore(Token(access: "abc", expiresAt: .distantFuture))
   $0.interceptors = [
     AuthenticationInterceptor(for: [URL(string: "http://127.0.0.1")].compactMap(\.self), store: store) { _ in
       .error(NetworkError(kind: .authentication, reason: "no refresh"))
@@ -74,7 +74,7 @@ let authenticated = network.with {
   ]
 }
 let cached = network.with {
-  $0.interceptors = [CacheInterceptor(ResponseCache(directory: nil), policy: .cacheFirst(maxAge: .seconds(86_400)))]
+  $0.interceptors = [CacheInterceptor(ResponseCache(storingIn: nil), policy: .cacheFirst(maxAge: .seconds(86_400)))]
 }
 let text = Data(
   #"{"items":[\#((0..<20).map { #"{"id":\#($0),"name":"user \#($0)"}"# }.joined(separator: ","))]}"#.utf8)
@@ -110,7 +110,7 @@ func fetchRepeatedly(_ count: Int, _ network: Network) throws {
 /// A transport that trusts the server's certificate, the file in `CERTIFICATE`.
 func makeTransport() throws -> CurlTransport {
   guard let path = ProcessInfo.processInfo.environment["CERTIFICATE"] else { return try CurlTransport() }
-  return try CurlTransport(.init(tls: .init(trust: .file(URL(filePath: path)))))
+  return try CurlTransport(.init(tls: .init(trust: .pem(file: URL(filePath: path)))))
 }
 
 func sendRepeatedly(_ count: Int, _ request: Request) throws {

@@ -9,7 +9,7 @@ guard let work = Work(CommandLine.arguments) else {
 }
 #if os(Linux)
   let transport = try CurlTransport(
-    .init(tls: .init(trust: .file(URL(filePath: work.certificate))), maxConnectionsPerHost: 256))
+    .init(tls: .init(trust: .pem(file: URL(filePath: work.certificate))), maxConnectionsPerHost: 256))
 #else
   let transport: (any Transport)? = nil
 #endif

@@ -85,7 +85,7 @@ enum Clients {
     #if os(Linux)
       try CurlTransport(
         .init(
-          tls: resource.certificate.map { .init(trust: .file($0)) } ?? .init(), maxConnectionsPerHost: connections,
+          tls: resource.certificate.map { .init(trust: .pem(file: $0)) } ?? .init(), maxConnectionsPerHost: connections,
           maxConnections: connections))
     #else
       URLSessionTransport()

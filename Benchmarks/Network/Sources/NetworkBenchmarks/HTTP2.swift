@@ -29,7 +29,7 @@ import Synchronization
       var times: [Double] = []
       var costs: [Double] = []
       for _ in 0..<rounds {
-        let transport = try CurlTransport(.init(tls: .init(trust: .file(certificate))))
+        let transport = try CurlTransport(.init(tls: .init(trust: .pem(file: certificate))))
         let cpu = Usage.cpuMicros
         let start = ContinuousClock.now
         let (replies, connections) = Self.fetch(secure.appending(path: "user.json"), transport)

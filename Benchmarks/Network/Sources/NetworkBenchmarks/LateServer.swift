@@ -14,7 +14,7 @@ struct LateServer {
   /// - Parameter delay: The delay of the responses in seconds.
   static func serve(delay: Double) throws {
     let content = [UInt8](Payloads.small)
-    let server = try TestServer(logLimit: 0) { _ in
+    let server = try TestServer(maxLoggedRequests: 0) { _ in
       TestServer.Response.bytes(content).delayed(by: delay)
     }
     say(server.url.absoluteString)

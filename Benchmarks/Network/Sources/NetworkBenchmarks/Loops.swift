@@ -37,7 +37,7 @@ import Synchronization
         for _ in 0..<rounds {
           for loops in 1...2 {
             let transports = try (0..<loops).map { _ in
-              try CurlTransport(.init(tls: .init(trust: .file(certificate)), maxConnectionsPerHost: 64))
+              try CurlTransport(.init(tls: .init(trust: .pem(file: certificate)), maxConnectionsPerHost: 64))
             }
             let (rate, client, server) = measure(request, bytes, transports)
             figures[loops - 1].rate.append(rate)

@@ -9,7 +9,7 @@
     static func run() throws {
       Limits.allowDescriptors(11_000)
       let open = Box()
-      let server = try TestServer(logLimit: 0) { request in
+      let server = try TestServer(maxLoggedRequests: 0) { request in
         let parts = request.path.split(separator: "/")
         switch parts.first {
         case "fault":

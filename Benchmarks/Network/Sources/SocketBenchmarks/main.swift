@@ -29,7 +29,7 @@ func cpuSeconds() -> Double {
 }
 
 let count = value("--messages").flatMap { Int($0) } ?? 20_000
-let server = value("--url") == nil ? try TestServer(logLimit: 0) { _ in .socket(.echo) } : nil
+let server = value("--url") == nil ? try TestServer(maxLoggedRequests: 0) { _ in .socket(.echo) } : nil
 let url = value("--url") ?? server.map { "ws://127.0.0.1:\($0.port)/" } ?? ""
 let isC = CommandLine.arguments.contains("--c")
 let only = value("--only")

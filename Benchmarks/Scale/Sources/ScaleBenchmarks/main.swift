@@ -49,7 +49,7 @@ settings += [
   Setting(
     name: "1.2 times the load, queues: a cache of 15 s", sheds: false, spare: 1.2,
     interceptors: {
-      [CacheInterceptor(ResponseCache(directory: nil), policy: .cacheFirst(maxAge: .seconds(15))), retry()]
+      [CacheInterceptor(ResponseCache(storingIn: nil), policy: .cacheFirst(maxAge: .seconds(15))), retry()]
     }),
 ]
 

@@ -42,7 +42,7 @@ package final class CommentsModel {
   /// Stores a comment, which is sent when there is a network. The comments of an article keep their order.
   package func add(_ text: String, to article: Int) {
     do {
-      try outbox.send(AddComment(id: UUID(), article: article, text: text), after: "articles/\(article)")
+      try outbox.send(AddComment(id: UUID(), article: article, text: text), lane: "articles/\(article)")
       note = nil
     } catch {
       note = error.message

@@ -15,7 +15,7 @@ package struct Reader: Sendable {
     var expiresIn: Double
 
     func token(of user: String?) -> Token {
-      Token(access: accessToken, refresh: refreshToken, expiry: .now + expiresIn, account: user)
+      Token(access: accessToken, refresh: refreshToken, expiresAt: .now + expiresIn, account: user)
     }
   }
 

@@ -66,12 +66,12 @@ final class ReaderTests: XCTestCase {
   }
 
   private let server = Server()
-  private var reader = Reader(URL(filePath: "/"), store: MemoryTokenStore(), cache: ResponseCache(directory: nil))
+  private var reader = Reader(URL(filePath: "/"), store: MemoryTokenStore(), cache: ResponseCache(storingIn: nil))
 
   override func setUp() async throws {
     let stub = StubTransport(on: clock, server.reply)
     reader = Reader(
-      try XCTUnwrap(url), store: MemoryTokenStore(), cache: ResponseCache(directory: nil)
+      try XCTUnwrap(url), store: MemoryTokenStore(), cache: ResponseCache(storingIn: nil)
     ) { [clock] backend in
       (backend.transport, backend.clock, backend.mapping) = (stub, clock, clock)
       backend.messages = .english
@@ -223,7 +223,7 @@ final class ReaderTests: XCTestCase {
     await settle { signIn.isDone }
     server.isOffline.withLock { $0 = true }
     do {
-      let outbox = try Outbox(directory, on: reader.network, reachability: Online())
+      let outbox = try Outbox(storingIn: directory, on: reader.network, reachability: Online())
       let model = CommentsModel(outbox, of: reader.user)
       outbox.start()
       model.add("Good tea", to: 1)
@@ -236,7 +236,7 @@ final class ReaderTests: XCTestCase {
     form.password = "right"
     let again = Work { await form.signIn() }
     await settle { again.isDone }
-    let outbox = try Outbox(directory, on: reader.network, reachability: Online())
+    let outbox = try Outbox(storingIn: directory, on: reader.network, reachability: Online())
     let model = CommentsModel(outbox, of: reader.user)
     outbox.start()
     await settle { server.comments.withLock { $0.count } == 1 && model.unsent.isEmpty }

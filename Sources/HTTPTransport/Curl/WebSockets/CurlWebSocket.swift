@@ -185,7 +185,7 @@
           if compressor == nil { return fail(CurlFailure.outOfMemory(self)) }
         }
       } catch {
-        return fail(.closed, "\(hostAndPort) did not open a WebSocket: \(error.reason)", code: error.code)
+        return fail(.socketClosed, "\(hostAndPort) did not open a WebSocket: \(error.reason)", code: error.code)
       }
       stateMachine = WebSocketProtocol(options, compressor: compressor, at: loop.now)
       phase = .open
@@ -236,7 +236,7 @@
       case .message(let message): if let receiver { _ = gate.deliver(message, to: receiver.message) }
       case .closed(let close): finish(.success(close), lingers: true)
       case .failed(let violation):
-        let kind: NetworkError.Kind = violation.code == .tooLarge ? .tooLarge : .closed
+        let kind: NetworkError.Kind = violation.code == .tooLarge ? .tooLarge : .socketClosed
         let remedy = kind == .tooLarge ? "; raise WebSocketOptions.maxMessageSize" : "; check the server"
         finish(
           .failure(error(kind, "\(hostAndPort) sent an invalid message: \(violation.reason)\(remedy)", violation.code)),

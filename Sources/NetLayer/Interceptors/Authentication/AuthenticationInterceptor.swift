@@ -4,7 +4,7 @@ import Streams
 /// An interceptor that adds a token to requests and refreshes it when the server rejects it.
 ///
 /// ```swift
-/// let authentication = AuthenticationInterceptor(for: [shopURL], store: FileTokenStore(file)) { old in
+/// let authentication = AuthenticationInterceptor(for: [shopURL], store: FileTokenStore(storingIn: file)) { old in
 ///   login.request(.post("/token", form: ["refresh_token": old?.refresh]), as: Token.self)
 /// }
 /// ```
@@ -172,7 +172,7 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
     if let failure = request.context[CallAccounts.self]?.failure(of: request) { throw failure }
     let fresh = replacement(of: held, request, nil, next.clock)
     // A failed refresh is not an error as long as the old token is valid.
-    let isGood = held.token?.expiry.map { $0 > now } ?? false
+    let isGood = held.token?.expiresAt.map { $0 > now } ?? false
     let usable =
       !isGood
       ? fresh

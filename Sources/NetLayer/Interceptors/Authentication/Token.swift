@@ -8,7 +8,7 @@ public struct Token: Sendable, Hashable, Codable, CustomStringConvertible {
   /// The refresh token; `nil` if a refresh does not need one.
   public var refresh: String?
   /// The expiry date of `access`; `nil` if unknown.
-  public var expiry: Date?
+  public var expiresAt: Date?
   /// An identifier of the user, which is not sent; `nil` to let the access token identify the user.
   ///
   /// A refreshed token without an account keeps the account of the old token, so that the cache finds the responses of
@@ -16,10 +16,10 @@ public struct Token: Sendable, Hashable, Codable, CustomStringConvertible {
   public var account: String?
 
   /// Creates a token.
-  public init(access: String, refresh: String? = nil, expiry: Date? = nil, account: String? = nil) {
+  public init(access: String, refresh: String? = nil, expiresAt: Date? = nil, account: String? = nil) {
     self.access = access
     self.refresh = refresh
-    self.expiry = expiry
+    self.expiresAt = expiresAt
     self.account = account
   }
 
@@ -35,7 +35,7 @@ public struct Token: Sendable, Hashable, Codable, CustomStringConvertible {
   }
 
   /// A description without secrets.
-  public var description: String { "Token(***\(expiry.map { ", until \($0)" } ?? ""))" }
+  public var description: String { "Token(***\(expiresAt.map { ", until \($0)" } ?? ""))" }
 }
 
 extension Token: CustomReflectable {
@@ -44,7 +44,7 @@ extension Token: CustomReflectable {
     Mirror(
       self,
       children: [
-        "access": "***", "refresh": refresh.map { _ in "***" } as Any, "expiry": expiry as Any,
+        "access": "***", "refresh": refresh.map { _ in "***" } as Any, "expiresAt": expiresAt as Any,
         "account": account as Any,
       ])
   }
@@ -98,7 +98,7 @@ public struct FileTokenStore: TokenStore {
   public let file: URL
 
   /// Creates a store in `file`, whose directory must exist.
-  public init(_ file: URL) { self.file = file }
+  public init(storingIn file: URL) { self.file = file }
 
   /// Returns the token in the file, or `nil` if there is no file.
   ///

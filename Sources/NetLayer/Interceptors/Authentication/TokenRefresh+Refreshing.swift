@@ -71,7 +71,7 @@ extension TokenRefresh {
     .flatMap { [self] stored, isSignOut in
       if isSignOut { return .just(Renewed(token: nil, isStored: true)) }
       guard let found = stored ?? nil, found != known, found != old else { return refreshed(old, stored) }
-      if found.expiry.map({ $0 > clock.now }) ?? true { return .just(Renewed(token: found, isStored: true)) }
+      if found.expiresAt.map({ $0 > clock.now }) ?? true { return .just(Renewed(token: found, isStored: true)) }
       return refreshed(found, stored)
     }
   }

@@ -245,13 +245,13 @@ final class TokenRefresh: Sendable {
   /// Returns the time to replace a new token: one request's duration before its expiry, but not before half of its
   /// lifetime. A token that expired in transit only shows that the clocks differ.
   func renewal(ofNew token: Token?, _ now: Date) -> Date? {
-    guard let expiry = token?.expiry else { return nil }
-    let left = expiry.timeIntervalSince(now)
-    return left > 0 ? expiry.addingTimeInterval(-min(leeway, left / 2)) : nil
+    guard let expiresAt = token?.expiresAt else { return nil }
+    let left = expiresAt.timeIntervalSince(now)
+    return left > 0 ? expiresAt.addingTimeInterval(-min(leeway, left / 2)) : nil
   }
 
   /// Returns the time to replace a token of unknown age.
-  func renewal(ofStored token: Token?) -> Date? { token?.expiry?.addingTimeInterval(-leeway) }
+  func renewal(ofStored token: Token?) -> Date? { token?.expiresAt?.addingTimeInterval(-leeway) }
 
   private enum Step {
     case use(Held?)

@@ -4,7 +4,7 @@ import Streams
 /// An interceptor that returns cached responses and stores the server's responses in the cache.
 ///
 /// ```swift
-/// let cache = ResponseCache(directory: ResponseCache.directory(named: "shop"))
+/// let cache = ResponseCache(storingIn: ResponseCache.directory(named: "shop"))
 /// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
 /// ```
 /// Place it before interceptors that retry and before those that add credentials. By default, it is a private HTTP

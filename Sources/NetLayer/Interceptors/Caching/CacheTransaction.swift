@@ -155,7 +155,7 @@ final class CacheTransaction: StreamSource {
 
   /// Stores `entry` and returns `response` with a reference to it, so that reading failures can be reported.
   private func stored(_ entry: CacheEntry, _ key: String, _ response: Response, _ start: Start) -> Response {
-    let entry = request.caching.expiry.map { entry.expiring(after: $0.inSeconds) } ?? entry
+    let entry = request.caching.lifetime.map { entry.expiring(after: $0.inSeconds) } ?? entry
     cache.store(entry, for: key, headers: request.headers, since: start.changes)
     var response = response
     response.cached = cache.reference(to: entry, of: key, for: request.headers)

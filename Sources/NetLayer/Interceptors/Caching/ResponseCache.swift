@@ -4,7 +4,7 @@ import Streams
 /// A cache of responses in memory and on disk.
 ///
 /// ```swift
-/// let cache = ResponseCache(directory: ResponseCache.directory(named: "shop"))
+/// let cache = ResponseCache(storingIn: ResponseCache.directory(named: "shop"))
 /// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
 /// ```
 /// Both levels keep the most recently used entries, up to a limit in bytes. The first use opens the directory. All disk
@@ -59,7 +59,7 @@ public final class ResponseCache: Sendable {
   ///   - onProblem: A closure that is called once for each reason that limits the cache, with an error of kind `file`,
   ///     on any thread. By default it writes a line to standard error.
   public init(
-    directory: URL?, maxMemorySize: Int = 8 << 20, maxDiskSize: Int = 50 << 20,
+    storingIn directory: URL?, maxMemorySize: Int = 8 << 20, maxDiskSize: Int = 50 << 20,
     onProblem: @escaping @Sendable (NetworkError) -> Void = { StandardError.print($0.reason) }
   ) {
     self.maxMemorySize = maxMemorySize

@@ -86,21 +86,21 @@ extension Reachability {
 /// use up its attempts.
 public struct ReachabilityInterceptor: Interceptor {
   private let reachability: any Reachability
-  private let limit: Duration
+  private let maxWait: Duration
 
-  /// Creates an interceptor that waits up to `limit`. The default is a minute, the longest time that users usually
+  /// Creates an interceptor that waits up to `maxWait`. The default is a minute, the longest time that users usually
   /// wait. After that, the call fails with its last error, or with kind `connection` if it was never sent.
   public init(
-    _ reachability: any Reachability = SystemReachability(), limit: Duration = .seconds(60)
+    _ reachability: any Reachability = SystemReachability(), maxWait: Duration = .seconds(60)
   ) {
     self.reachability = reachability
-    self.limit = limit
+    self.maxWait = maxWait
   }
 
   /// Sends `request` when a network is available.
   public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     guard !request.url.isLoopback else { return next(request) }
-    let reason = "no network was available for \(limit); check the connection"
+    let reason = "no network was available for \(maxWait); check the connection"
     let offline = NetworkError(kind: .connection, reason: reason, request: request)
     return networked(next.clock, offline).flatMap { _ in
       next(request).catchError { error in
@@ -118,10 +118,10 @@ public struct ReachabilityInterceptor: Interceptor {
     }
   }
 
-  /// Emits once when a network is available, or fails with `error` after the limit.
+  /// Emits once when a network is available, or fails with `error` after the longest wait.
   private func networked(_ clock: any SchedulerType, _ error: NetworkError) -> Observable<Bool> {
     reachability.isReachable.filter { $0 }.take(1)
-      .timeout(limit, other: .error(error), scheduler: clock)
+      .timeout(maxWait, other: .error(error), scheduler: clock)
   }
 }
 

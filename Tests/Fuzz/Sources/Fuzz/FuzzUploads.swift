@@ -17,7 +17,7 @@ func fuzzUploads(_ data: Data) {
   let response = Response(
     request: Request(url: url), status: status,
     headers: HTTPHeaders(zip(names, parts).map { HTTPHeaders.Field(name: $0, value: $1) }))
-  for method in [UploadProtocol.tus, .draft] {
+  for method in [UploadProtocol.tus, .ietf()] {
     let reply = method.reply(response)
     for number in [reply.offset, reply.maxSize, reply.maxAppend, reply.minAppend] {
       check(number.map { (0...999_999_999_999_999).contains($0) } ?? true, "a number out of range: \(reply)")

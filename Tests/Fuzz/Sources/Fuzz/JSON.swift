@@ -41,7 +41,8 @@ private func walk(_ json: JSON) {
     if let last = array.indices.last { check(json[last].offset == array[last].offset, "an index leads elsewhere") }
     array.forEach(walk)
   }
-  for (key, value) in json.members ?? [] {
+  for member in json.members ?? [] {
+    let (key, value) = (member.key, member.value)
     // The key may replace one that is not Unicode, which cannot be looked up.
     check(key.contains("\u{FFFD}") || json[key].offset == value.offset, "a key leads elsewhere")
     walk(value)

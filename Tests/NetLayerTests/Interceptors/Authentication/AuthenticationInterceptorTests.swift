@@ -204,7 +204,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let virtual = server { "new" }
     let expiry = virtual.scheduler.now.addingTimeInterval(100)
     let network = virtual.network(
-      try interceptor(virtual, Token(access: "new", expiry: expiry)) { _ in
+      try interceptor(virtual, Token(access: "new", expiresAt: expiry)) { _ in
         virtual.after(.seconds(1), Token(access: "new"))
       })
     virtual.note("", network.responses(.get, "/x"))
@@ -224,7 +224,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let virtual = server { "old" }
     let expiry = virtual.scheduler.now.addingTimeInterval(10)
     let network = virtual.network(
-      try interceptor(virtual, Token(access: "old", expiry: expiry)) { _ in throw TestError() })
+      try interceptor(virtual, Token(access: "old", expiresAt: expiry)) { _ in throw TestError() })
     virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.start()
     virtual.scheduler.advanceTo(10_000)

@@ -46,7 +46,7 @@ final class ContinuedCallTests: XCTestCase {
     for token in [nil, bob] {
       let virtual = VirtualNetwork(.json("ok"))
       // So close to its expiry that it is refreshed before the call, and valid if that fails.
-      let old = Token(access: "ann-1", expiry: virtual.scheduler.now + 20, account: "ann")
+      let old = Token(access: "ann-1", expiresAt: virtual.scheduler.now + 20, account: "ann")
       let authentication = try interceptor(MemoryTokenStore(old)) { _ -> Single<Token> in .never() }
       virtual.note("", virtual.network(authentication).responses(.post, "/me"))
       virtual.scheduler.advanceTo(100)

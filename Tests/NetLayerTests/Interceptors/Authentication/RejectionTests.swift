@@ -48,7 +48,7 @@ final class RejectionTests: XCTestCase {
       _ = try await api.fetch(.get("/a"), as: Int.self)
       XCTFail("no error")
     } catch {
-      XCTAssertEqual(error.kind, .business)
+      XCTAssertEqual(error.kind, .rejected)
       XCTAssertEqual(error.code, 10401)
     }
     XCTAssertEqual(stub.requests.count, 1)
@@ -79,7 +79,7 @@ final class RejectionTests: XCTestCase {
   }
 
   func test_authenticationOutsideTheCache_findsTheUsersResponses() async throws {
-    let cache = ResponseCache(directory: nil)
+    let cache = ResponseCache(storingIn: nil)
     let authentication = interceptor(nil)
     let (api, stub) = network([authentication, CacheInterceptor(cache)], envelope: .none) { request in
       .response(
@@ -97,7 +97,7 @@ final class RejectionTests: XCTestCase {
   }
 
   func test_authenticationOutsideTheCache_keepsTheEntriesOfTheAccount() async throws {
-    let (authentication, cache) = (interceptor(nil), ResponseCache(directory: nil))
+    let (authentication, cache) = (interceptor(nil), ResponseCache(storingIn: nil))
     let (api, stub) = network([authentication, CacheInterceptor(cache)], envelope: .none) { request in
       .response(headers: ["Cache-Control": "max-age=60"], body: Data((request.headers["Authorization"] ?? "").utf8))
     }

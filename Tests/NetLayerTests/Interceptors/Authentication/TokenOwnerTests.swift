@@ -35,12 +35,12 @@ final class TokenOwnerTests: XCTestCase {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("token-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: file) }
     // As written before tokens had accounts.
-    try Data(#"{"access":"a","refresh":"r","expiry":5}"#.utf8).write(to: file)
-    let token = Token(access: "a", refresh: "r", expiry: Date(timeIntervalSinceReferenceDate: 5))
-    XCTAssertEqual(try FileTokenStore(file).load(), token)
+    try Data(#"{"access":"a","refresh":"r","expiresAt":5}"#.utf8).write(to: file)
+    let token = Token(access: "a", refresh: "r", expiresAt: Date(timeIntervalSinceReferenceDate: 5))
+    XCTAssertEqual(try FileTokenStore(storingIn: file).load(), token)
     let named = Token(access: "b", account: "ann")
-    try FileTokenStore(file).save(named)
-    XCTAssertEqual(try FileTokenStore(file).load(), named)
+    try FileTokenStore(storingIn: file).save(named)
+    XCTAssertEqual(try FileTokenStore(storingIn: file).load(), named)
   }
 
   func test_refreshedToken_keepsTheAccount_soThatTheCacheHits() throws {
@@ -53,7 +53,7 @@ final class TokenOwnerTests: XCTestCase {
       let authentication = AuthenticationInterceptor(
         for: [try url()], store: MemoryTokenStore(Token(access: "old", account: account)),
         refresh: { _ in .just(Token(access: "new")) })
-      let network = virtual.network(CacheInterceptor(ResponseCache(directory: nil)), authentication)
+      let network = virtual.network(CacheInterceptor(ResponseCache(storingIn: nil)), authentication)
       let owners = Notes()
       let subscription = authentication.owner.subscribe(onNext: { owners.add($0 ?? "none") })
       for path in ["/cached", "/refreshing", "/cached"] {
@@ -87,7 +87,7 @@ final class TokenOwnerTests: XCTestCase {
     let authentication = AuthenticationInterceptor(
       for: [try url()], store: store, refresh: { _ -> Single<Token> in throw TestError("not needed") })
     let interceptors: [any Interceptor] = [
-      CoalescingInterceptor(), CacheInterceptor(ResponseCache(directory: nil)), authentication,
+      CoalescingInterceptor(), CacheInterceptor(ResponseCache(storingIn: nil)), authentication,
     ]
     let network = Network(Backend(baseURL: try url(), transport: stub, interceptors: interceptors))
     let calls = (0..<3).map { _ in Task { try await network.fetch(.get("/x"), as: String.self) } }

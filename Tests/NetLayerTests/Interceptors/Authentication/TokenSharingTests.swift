@@ -36,8 +36,8 @@ final class TokenSharingTests: XCTestCase {
   func test_clockAhead_causesNoRefreshOfValidTokens() throws {
     let virtual = VirtualNetwork(.json("ok"))
     let past = virtual.scheduler.now.addingTimeInterval(-600)
-    let (network, _) = try network(virtual, MemoryTokenStore(Token(access: "old", expiry: past))) { _ in
-      .just(Token(access: "new", expiry: past))
+    let (network, _) = try network(virtual, MemoryTokenStore(Token(access: "old", expiresAt: past))) { _ in
+      .just(Token(access: "new", expiresAt: past))
     }
     calls(10, every: 1000, virtual, network)
     XCTAssertEqual(virtual.notes.all.filter { $0.hasPrefix("200 ok") }.count, 10, "\(virtual.notes.all)")
@@ -51,7 +51,7 @@ final class TokenSharingTests: XCTestCase {
     let number = Counter()
     let scheduler = virtual.scheduler
     let (network, _) = try network(virtual, MemoryTokenStore()) { _ in
-      .just(Token(access: "\(number.next())", expiry: scheduler.now.addingTimeInterval(10)))
+      .just(Token(access: "\(number.next())", expiresAt: scheduler.now.addingTimeInterval(10)))
     }
     calls(31, every: 2000, virtual, network)
     XCTAssertEqual(
@@ -65,7 +65,7 @@ final class TokenSharingTests: XCTestCase {
   func test_newTokenOfAnHour_isRefreshedOneLeewayBeforeItsExpiry() throws {
     let virtual = VirtualNetwork(.json("ok"))
     let (network, authentication) = try network(virtual, MemoryTokenStore()) { _ in .just(Token(access: "new")) }
-    authentication.set(Token(access: "hour", expiry: virtual.scheduler.now.addingTimeInterval(3600)))
+    authentication.set(Token(access: "hour", expiresAt: virtual.scheduler.now.addingTimeInterval(3600)))
     virtual.scheduler.advanceTo(3_569_999)
     virtual.note("", network.responses(.get, "/x"))
     XCTAssertEqual(refreshes.all, [])
@@ -154,14 +154,16 @@ final class TokenSharingTests: XCTestCase {
       server.takes($0.headers["Authorization"]) ? .json("ok") : .json("who?", status: 401)
     }
     let file = try sharedFile()
-    try FileTokenStore(file).save(server.token())
-    let (one, _) = try network(virtual, FileTokenStore(file)) { .just(try server.refresh($0)) }
-    let (two, _) = try network(virtual, FileTokenStore(file)) { .just(try server.refresh($0)) }
+    try FileTokenStore(storingIn: file).save(server.token())
+    let (one, _) = try network(virtual, FileTokenStore(storingIn: file)) { .just(try server.refresh($0)) }
+    let (two, _) = try network(virtual, FileTokenStore(storingIn: file)) { .just(try server.refresh($0)) }
     for round in 0..<6 {
       calls(1, every: 1, virtual, one)
       calls(1, every: 1, virtual, two)
       // From here on, the server rejects the token that both have.
-      if round % 2 == 0 { try FileTokenStore(file).save(try server.refresh(FileTokenStore(file).load())) }
+      if round % 2 == 0 {
+        try FileTokenStore(storingIn: file).save(try server.refresh(FileTokenStore(storingIn: file).load()))
+      }
     }
     XCTAssertEqual(virtual.notes.all.filter { $0.hasPrefix("200 ok") }.count, 12, "\(virtual.notes.all)")
     XCTAssertEqual(refreshes.all, [], "the file always had the newest")
@@ -173,9 +175,9 @@ final class TokenSharingTests: XCTestCase {
       server.takes($0.headers["Authorization"]) ? .json("ok") : .json("who?", status: 401)
     }
     let file = try sharedFile()
-    try FileTokenStore(file).save(Token(access: "dead", refresh: "r"))
+    try FileTokenStore(storingIn: file).save(Token(access: "dead", refresh: "r"))
     for index in 0..<2 {
-      let (network, _) = try network(virtual, FileTokenStore(file)) { old in
+      let (network, _) = try network(virtual, FileTokenStore(storingIn: file)) { old in
         virtual.scheduler.runs(after: .seconds(1)) { try server.refresh(old) }
       }
       virtual.note("\(index) ", network.responses(.get, "/x"))
@@ -187,7 +189,7 @@ final class TokenSharingTests: XCTestCase {
 
   func test_lockHeldForeverByAnotherProcess_isNotAwaitedForever() throws {
     let virtual = VirtualNetwork(.json("who?", status: 401))
-    let store = FileTokenStore(try sharedFile())
+    let store = FileTokenStore(storingIn: try sharedFile())
     let lock = try XCTUnwrap(try store.lockForRefresh())
     XCTAssertNil(try store.lockForRefresh())
     let (network, _) = try network(virtual, store) { _ in .just(Token(access: "new")) }
@@ -203,15 +205,15 @@ final class TokenSharingTests: XCTestCase {
   func test_signOutInAnotherProcess_isNotUndoneByARefresh() throws {
     let virtual = VirtualNetwork(.json("who?", status: 401))
     let file = try sharedFile()
-    try FileTokenStore(file).save(Token(access: "dead", refresh: "r", account: "ann"))
-    let (network, authentication) = try network(virtual, FileTokenStore(file)) { _ in
+    try FileTokenStore(storingIn: file).save(Token(access: "dead", refresh: "r", account: "ann"))
+    let (network, authentication) = try network(virtual, FileTokenStore(storingIn: file)) { _ in
       virtual.scheduler.runs(after: .seconds(1)) { Token(access: "new") }
     }
     virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.advanceTo(500)
-    try FileTokenStore(file).save(nil)
+    try FileTokenStore(storingIn: file).save(nil)
     virtual.scheduler.advanceTo(5000)
-    XCTAssertNil(try FileTokenStore(file).load(), "the refreshed token is not saved")
+    XCTAssertNil(try FileTokenStore(storingIn: file).load(), "the refreshed token is not saved")
     XCTAssertEqual(virtual.notes.all, ["authentication @1000"])
     XCTAssertNil(authentication.present?.account)
   }
@@ -221,15 +223,15 @@ final class TokenSharingTests: XCTestCase {
       request.headers["Authorization"] == "Bearer other" ? .json("ok") : .json("who?", status: 401)
     }
     let file = try sharedFile()
-    try FileTokenStore(file).save(Token(access: "dead", refresh: "r", account: "ann"))
-    let (network, authentication) = try network(virtual, FileTokenStore(file)) { _ in
+    try FileTokenStore(storingIn: file).save(Token(access: "dead", refresh: "r", account: "ann"))
+    let (network, authentication) = try network(virtual, FileTokenStore(storingIn: file)) { _ in
       virtual.scheduler.runs(after: .seconds(1)) { Token(access: "new") }
     }
     virtual.note("", network.responses(.get, "/x"))
     virtual.scheduler.advanceTo(500)
-    try FileTokenStore(file).save(Token(access: "other", account: "bob"))
+    try FileTokenStore(storingIn: file).save(Token(access: "other", account: "bob"))
     virtual.scheduler.advanceTo(5000)
-    XCTAssertEqual(try FileTokenStore(file).load()?.access, "other")
+    XCTAssertEqual(try FileTokenStore(storingIn: file).load()?.access, "other")
     XCTAssertEqual(virtual.notes.all, ["401 who? @1000"], "the call of one user is not sent as the other")
     XCTAssertEqual(authentication.present?.account, "bob")
     virtual.note("", network.responses(.get, "/x"))
@@ -375,7 +377,7 @@ final class TokenSharingTests: XCTestCase {
     let store = MemoryTokenStore(Token(access: "dead", refresh: "r"))
     let (network, _) = try network(virtual, store) { .just(try server.refresh($0)) }
     calls(1, every: 1, virtual, network)
-    store.save(Token(access: "over", refresh: "newer", expiry: virtual.scheduler.now.addingTimeInterval(-1)))
+    store.save(Token(access: "over", refresh: "newer", expiresAt: virtual.scheduler.now.addingTimeInterval(-1)))
     _ = server.token()
     calls(1, every: 1, virtual, network)
     XCTAssertEqual(refreshes.all, ["dead", "over"])
@@ -384,11 +386,11 @@ final class TokenSharingTests: XCTestCase {
   func test_fileStore_isReadableOnlyByItsOwner() throws {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("token-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: file) }
-    let store = FileTokenStore(file)
+    let store = FileTokenStore(storingIn: file)
     XCTAssertNil(try store.load())
-    let token = Token(access: "a", refresh: "r", expiry: Date(timeIntervalSinceReferenceDate: 5))
+    let token = Token(access: "a", refresh: "r", expiresAt: Date(timeIntervalSinceReferenceDate: 5))
     try store.save(token)
-    XCTAssertEqual(try FileTokenStore(file).load(), token)
+    XCTAssertEqual(try FileTokenStore(storingIn: file).load(), token)
     let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
     XCTAssertEqual(mode, 0o600)
     try Data("no token".utf8).write(to: file)
@@ -404,7 +406,7 @@ final class TokenSharingTests: XCTestCase {
   func test_fileStore_refusesATokenThatAnotherUserCanWrite_andADamagedOne() throws {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("token-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: file) }
-    let store = FileTokenStore(file)
+    let store = FileTokenStore(storingIn: file)
     try store.save(Token(access: "a"))
     try FileManager.default.setAttributes([.posixPermissions: 0o660], ofItemAtPath: file.path)
     XCTAssertThrowsError(try store.load()) { XCTAssertTrue("\($0)".contains("another user can write to it"), "\($0)") }

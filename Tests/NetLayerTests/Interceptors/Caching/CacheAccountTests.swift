@@ -18,7 +18,7 @@ final class CacheAccountTests: XCTestCase {
       "COOKIE", "X-User-Token", "X-Vault-Token", "X-Goog-Api-Key", "x-shop-user",
     ] {
       let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "max-age=60"]))
-      let network = fixture.network.with { $0.redaction = Redaction.standard.hiding("X-Shop-User") }
+      let network = fixture.network.with { $0.redaction = Redaction.standard.hiding(["X-Shop-User"]) }
       func get(_ value: String) -> [String] {
         fixture.run(network.responses(.get, "/a", headers: [name: value])).bodies
       }
@@ -45,7 +45,7 @@ final class CacheAccountTests: XCTestCase {
   }
 
   func test_aReplacedTransport_isAnotherUser() {
-    let cache = ResponseCache(directory: nil)
+    let cache = ResponseCache(storingIn: nil)
     let url = URL(string: "http://h")
     let ann = Network(Backend(baseURL: url, transport: Self.counting("ann"), interceptors: [CacheInterceptor(cache)]))
     let (bob, eve) = (Self.counting("bob"), Self.counting("eve"))
@@ -68,7 +68,7 @@ final class CacheAccountTests: XCTestCase {
     let url = URL(string: "http://h")
     func get(_ change: @escaping (inout Backend) -> Void) -> String? {
       // A new cache, as after a launch.
-      let cache = ResponseCache(directory: directory)
+      let cache = ResponseCache(storingIn: directory)
       defer { _ = cache.settle() }
       let own = Network(Backend(baseURL: url, transport: Self.counting("own"), interceptors: [CacheInterceptor(cache)]))
       return record(own.with(change).responses(.get, "/a")).elements.last.map {

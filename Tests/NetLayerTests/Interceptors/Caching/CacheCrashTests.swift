@@ -33,7 +33,7 @@ final class CacheCrashTests: XCTestCase {
   /// Writes entries until the process is killed. Runs only in a child process.
   func test_child() throws {
     guard let path = Self.environment["NETLAYER_CACHE_CHILD"] else { return }
-    let cache = ResponseCache(directory: URL(filePath: path), maxMemorySize: 1 << 20)
+    let cache = ResponseCache(storingIn: URL(filePath: path), maxMemorySize: 1 << 20)
     _ = cache.settle()
     for round in 0..<1_000_000 {
       // The parent counts the rounds, because the elapsed time is not reliable on a busy machine.
@@ -89,7 +89,7 @@ final class CacheCrashTests: XCTestCase {
   /// Opens the directory again, checks that all entries are complete, and returns their number.
   private func check(_ directory: URL) throws -> Int {
     let problems = Problems()
-    let cache = ResponseCache(directory: directory) { problems.note($0) }
+    let cache = ResponseCache(storingIn: directory) { problems.note($0) }
     let count = cache.settle().count
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
     XCTAssertEqual(names.filter { $0.utf8.count != 64 }, ["netlayer-cache"], "the sweep leaves nothing over")

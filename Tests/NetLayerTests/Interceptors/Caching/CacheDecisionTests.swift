@@ -98,7 +98,7 @@ final class CacheDecisionTests: XCTestCase {
       .response(headers: ["Cache-Control": "max-age=60"], body: Data(#"{"old":1}"#.utf8))
     }
     // Nothing fits into the memory.
-    let cache = ResponseCache(directory: directory, maxMemorySize: 0, clock: scheduler)
+    let cache = ResponseCache(storingIn: directory, maxMemorySize: 0, clock: scheduler)
     let network = Network(
       Backend(
         baseURL: URL(string: "http://h"), transport: stub, clock: scheduler, mapping: scheduler,

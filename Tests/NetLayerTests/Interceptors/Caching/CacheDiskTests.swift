@@ -16,7 +16,7 @@ final class CacheDiskTests: XCTestCase {
   override func tearDown() { try? FileManager.default.removeItem(at: directory) }
 
   private func open(memory: Int = 0, disk: Int = 1 << 20) -> ResponseCache {
-    ResponseCache(directory: directory, maxMemorySize: memory, maxDiskSize: disk, clock: scheduler) { [problems] in
+    ResponseCache(storingIn: directory, maxMemorySize: memory, maxDiskSize: disk, clock: scheduler) { [problems] in
       problems.note($0)
     }
   }

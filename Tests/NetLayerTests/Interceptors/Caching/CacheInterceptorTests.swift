@@ -282,7 +282,7 @@ final class CacheInterceptorTests: XCTestCase {
     let problems = Problems()
     let scheduler = TestScheduler()
     let stub = StubTransport(on: scheduler, CacheFixture.counting(["Cache-Control": "max-age=60"]))
-    let cache = ResponseCache(directory: nil, clock: scheduler) { problems.note($0) }
+    let cache = ResponseCache(storingIn: nil, clock: scheduler) { problems.note($0) }
     func requests(_ interceptor: CacheInterceptor) -> Int {
       let network = Network(
         Backend(

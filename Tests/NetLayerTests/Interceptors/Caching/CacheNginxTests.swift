@@ -45,7 +45,7 @@ final class CacheNginxTests: XCTestCase {
     // Not modified for a hundred days, so the heuristic considers it fresh for ten days.
     try nginx.write(#"{"v":1}"#, to: "plain.json", daysAgo: 100)
     let directory = nginx.folder.appending(path: "cache")
-    let cache = ResponseCache(directory: directory)
+    let cache = ResponseCache(storingIn: directory)
     let network = Network(
       Backend(
         baseURL: nginx.url, transport: DefaultTransport.make(), clock: clock,
@@ -122,7 +122,7 @@ final class CacheNginxTests: XCTestCase {
     let nginx = try NginxServer(server: Self.server, files: ["checked.json": Data(#"{"v":1}"#.utf8)])
     defer { nginx.stop() }
     func start() -> Response.Origin? {
-      let cache = ResponseCache(directory: nginx.folder.appending(path: "cache"))
+      let cache = ResponseCache(storingIn: nginx.folder.appending(path: "cache"))
       let network = Network(Backend(baseURL: nginx.url, interceptors: [CacheInterceptor(cache)]))
       let origin = record(network.responses(.get, "/checked.json")).elements.last?.origin
       _ = cache.settle()

@@ -260,7 +260,7 @@ final class CachePolicyTests: XCTestCase {
     let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "policies-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: directory) }
     let stub = StubTransport { .response(headers: ["ETag": "\"1\""], body: Data($0.url.path.utf8)) }
-    let cache = ResponseCache(directory: directory, maxMemorySize: 4000, maxDiskSize: 8000)
+    let cache = ResponseCache(storingIn: directory, maxMemorySize: 4000, maxDiskSize: 8000)
     let network = Network(
       Backend(baseURL: URL(string: "http://h"), transport: stub, interceptors: [CacheInterceptor(cache)]))
     let policies: [CachePolicy] = [

@@ -14,7 +14,7 @@ final class CacheRemovalTests: XCTestCase {
 
   override func tearDown() { try? FileManager.default.removeItem(at: directory) }
 
-  private func open() -> ResponseCache { ResponseCache(directory: directory, clock: scheduler) { _ in } }
+  private func open() -> ResponseCache { ResponseCache(storingIn: directory, clock: scheduler) { _ in } }
 
   private func entry(_ text: String, _ headers: HTTPHeaders = [:]) -> CacheEntry {
     CacheEntry(status: 200, headers: headers, body: Data(text.utf8), requestedAt: 0, receivedAt: 0)
@@ -55,7 +55,7 @@ final class CacheRemovalTests: XCTestCase {
   }
 
   func test_responseRequestedBeforeItsRemoval_isNotStored_afterManyRemovals() {
-    let cache = ResponseCache(directory: nil, clock: scheduler)
+    let cache = ResponseCache(storingIn: nil, clock: scheduler)
     let before = cache.changes
     cache.remove("a")
     for other in 0..<1500 { cache.remove("\(other)") }

@@ -16,7 +16,7 @@ final class CacheShortageTests: XCTestCase {
   override func tearDown() { try? FileManager.default.removeItem(at: directory) }
 
   private func open(_ directory: URL? = nil) -> ResponseCache {
-    ResponseCache(directory: directory ?? self.directory, maxMemorySize: 0, clock: scheduler) { [problems] in
+    ResponseCache(storingIn: directory ?? self.directory, maxMemorySize: 0, clock: scheduler) { [problems] in
       problems.note($0)
     }
   }
@@ -157,7 +157,7 @@ final class CacheShortageTests: XCTestCase {
   }
 
   func test_oldestRemoval_isRespected_afterMoreRemovalsThanAreRecorded() {
-    let cache = ResponseCache(directory: nil, clock: scheduler) { _ in }
+    let cache = ResponseCache(storingIn: nil, clock: scheduler) { _ in }
     let mark = cache.changes
     cache.remove("a")
     for number in 0..<1001 { cache.remove("\(number)") }

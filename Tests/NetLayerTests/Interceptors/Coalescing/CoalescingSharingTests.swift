@@ -57,7 +57,7 @@ final class CoalescingSharingTests: XCTestCase {
   func test_requestsWithDifferentTransportOptions_areNotShared() {
     let changes: [@Sendable (inout Backend) -> Void] = [
       { $0.timeouts.attempt = .seconds(0.3) }, { $0.timeouts.call = .seconds(9) }, { $0.options.redirects = .none },
-      { $0.options.redirects = .follow(limit: 3) }, { $0.redaction = .standard.hiding("X-Tenant") },
+      { $0.options.redirects = .follow(limit: 3) }, { $0.redaction = .standard.hiding(["X-Tenant"]) },
       { $0.options.redirects = .custom { _ in true } },
       { $0.options.maxBodySize = 2 }, { $0.options.httpVersion = .http1 }, { $0.options.cookies = CookieJar() },
     ]

@@ -89,8 +89,8 @@ final class LoggerTests: XCTestCase {
     XCTAssertFalse("\(request)\(Response(request: request))".unicodeScalars.contains(where: \.isControl))
     XCTAssertEqual(
       "\(fields)", "X-A: a\\u{1B}[2J\\u{9B}1m\nX-B: \\u{202E}b\nContent-Type: x\\r\\n<-- 200 GET http://f/")
-    let error = NetworkError(kind: .business, reason: "x\r\n<-- 200 \u{1B}]\u{7F}\u{2066}\0")
-    XCTAssertEqual("\(error)", "NetworkError(business, -1212): x\\r\\n<-- 200 \\u{1B}]\\u{7F}\\u{2066}\\u{0}")
+    let error = NetworkError(kind: .rejected, reason: "x\r\n<-- 200 \u{1B}]\u{7F}\u{2066}\0")
+    XCTAssertEqual("\(error)", "NetworkError(rejected, -1212): x\\r\\n<-- 200 \\u{1B}]\\u{7F}\\u{2066}\\u{0}")
     XCTAssertEqual(error.failureReason, "x\\r\\n<-- 200 \\u{1B}]\\u{7F}\\u{2066}\\u{0}")
   }
 

@@ -46,7 +46,7 @@ final class OneRedactionTests: XCTestCase {
   }
 
   func test_secretThatTheBackendNames_isHiddenEverywhere() async throws {
-    let names = Redaction.standard.hiding("customer", "X-Customer")
+    let names = Redaction.standard.hiding(["customer", "X-Customer"])
     for fails in [false, true] {
       for (place, text) in try await shown(names, fails: fails) {
         XCTAssertFalse(text.isEmpty, place)
@@ -59,9 +59,9 @@ final class OneRedactionTests: XCTestCase {
   }
 
   func test_ownNamesAreAdded_andNoneHidesNothing() async throws {
-    let log = try await shown(.standard.hiding("customer"), logger: Redaction(names: ["X-Customer"]))["log"] ?? ""
+    let log = try await shown(.standard.hiding(["customer"]), logger: Redaction(names: ["X-Customer"]))["log"] ?? ""
     XCTAssertFalse(log.contains(secret), log)
-    let open = try await shown(.standard.hiding("customer", "X-Customer"), logger: Redaction.none)["log"] ?? ""
+    let open = try await shown(.standard.hiding(["customer", "X-Customer"]), logger: Redaction.none)["log"] ?? ""
     XCTAssertTrue(open.contains(secret), open)
     for (place, text) in try await shown(.none) { XCTAssertTrue(text.contains(secret), "\(place): \(text)") }
   }

@@ -28,7 +28,7 @@ final class ReachabilityTests: XCTestCase {
   func test_row_3_11_wait_endsAtTheLimitWithAnError() throws {
     let virtual = VirtualNetwork(.json("ok"))
     let network = virtual.network(
-      ReachabilityInterceptor(Switch(state: BehaviorRelay(value: false)), limit: .seconds(3)))
+      ReachabilityInterceptor(Switch(state: BehaviorRelay(value: false)), maxWait: .seconds(3)))
     let errors = Locked<[NetworkError]>([])
     _ = network.responses(.get, "/x").subscribe(onError: { error in
       errors.withLock { $0.append(NetworkError.wrapping(error)) }

@@ -72,7 +72,7 @@ struct Gallery {
     let inspector = try Inspector(recorder)
     tell(inspector.url.absoluteString)
     let retry = RetryInterceptor(policy: RetryPolicy(initialDelay: .milliseconds(310), jitter: { $0.upperBound }))
-    let cache = CacheInterceptor(ResponseCache(directory: nil))
+    let cache = CacheInterceptor(ResponseCache(storingIn: nil))
     let app = Network(
       Backend(baseURL: server.url, interceptors: [CoalescingInterceptor(), cache, retry, recorder]))
     let wrapped = Network(Backend(baseURL: server.url, envelope: .standard, interceptors: [recorder]))

@@ -6,7 +6,7 @@ extension FastAPI {
     var accessToken: String
     var refreshToken: String
     var expiresIn: Double
-    var token: Token { Token(access: accessToken, refresh: refreshToken, expiry: .now + expiresIn) }
+    var token: Token { Token(access: accessToken, refresh: refreshToken, expiresAt: .now + expiresIn) }
   }
 
   struct User: Decodable, Sendable {

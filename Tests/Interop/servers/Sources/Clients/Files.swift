@@ -39,7 +39,7 @@ struct Files {
       try expect(received > 0 && Int(received) < response.body.count / 4, "\(received) of \(response.body.count) bytes")
     }
     await check("a cache revalidates with the ETag: 304, and the stored models") {
-      let cached = api.with { $0.interceptors.append(CacheInterceptor(ResponseCache(directory: nil))) }
+      let cached = api.with { $0.interceptors.append(CacheInterceptor(ResponseCache(storingIn: nil))) }
       let first = try await cached.fetch(.get("/data.json"), as: [Item].self)
       let again = try await cached.fetch(.get("/data.json").header("Cache-Control", "no-cache"), as: [Item].self)
       try equal(again.count, first.count)

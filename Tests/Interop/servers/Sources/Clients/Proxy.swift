@@ -13,7 +13,8 @@ struct Proxy {
   /// Returns a network that sends every request through the proxy.
   func network(_ origin: URL, password: String = "p ü&=1", except hosts: [String] = []) throws -> Network {
     let proxy = URL(string: "http://ada:\(password.urlEscaped)@127.0.0.1:\(url.port ?? 0)") ?? url
-    let transport = try CurlTransport(.init(tls: .init(trust: .file(authority)), proxy: .url(proxy, except: hosts)))
+    let transport = try CurlTransport(
+      .init(tls: .init(trust: .pem(file: authority)), proxy: .url(proxy, except: hosts)))
     return Network(
       Backend(
         baseURL: origin, queryEncoding: URLParameterEncoder(arrays: .repeated, bools: .literal), transport: transport))

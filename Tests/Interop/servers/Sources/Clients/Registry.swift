@@ -23,7 +23,7 @@ struct Registry {
     let authentication = AuthenticationInterceptor(for: [url]) { _ in
       let query: Parameters = ["service": "registry", "scope": scopes]
       let grant = try await accounts.fetch(.get("/token", query: query), as: Grant.self)
-      return Token(access: grant.token, expiry: .now + grant.expiresIn)
+      return Token(access: grant.token, expiresAt: .now + grant.expiresIn)
     }
     self.accounts = accounts
     api = Network(Backend(baseURL: url.appending(path: "v2"), interceptors: [RetryInterceptor(), authentication]))

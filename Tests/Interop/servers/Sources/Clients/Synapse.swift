@@ -9,7 +9,7 @@ struct Synapse {
     var refreshToken: String?
     var expiresInMs: Double?
     var token: Token {
-      Token(access: accessToken, refresh: refreshToken, expiry: expiresInMs.map { .now + $0 / 1000 }, account: "ada")
+      Token(access: accessToken, refresh: refreshToken, expiresAt: expiresInMs.map { .now + $0 / 1000 }, account: "ada")
     }
   }
 
