@@ -104,10 +104,11 @@ final class Signing: Sendable, ContextKey {
     var request = bare
     try task.encode(into: &request)
     encoded = request
-    parameters = try (task.pairs(for: bare.method) + bare.url.queryPairs).sorted {
-      ($0.name, $0.value) < ($1.name, $1.value)
-    }
-    .map { SignedContent.Parameter(name: $0.name, value: $0.value) }
+    parameters = Self.sorted(try task.pairs(for: bare.method) + bare.url.queryPairs)
+  }
+
+  private static func sorted(_ pairs: [(name: String, value: String)]) -> [SignedContent.Parameter] {
+    pairs.map(SignedContent.Parameter.init).sorted { ($0.name, $0.value) < ($1.name, $1.value) }
   }
 
   /// Returns `request`, which is `encoded` with the changes made by interceptors, with a new signature.
@@ -144,7 +145,7 @@ final class Signing: Sendable, ContextKey {
       unsigned.url = next.url.withoutQueryPairs(of: try former.names(by: task.conventions.query))
       let content = unsigned.url.queryPairs + (keepsBody ? bodyParameters : [])
       let signature = try await signer.sign(
-        SignedContent(request: unsigned, parameters: content.sorted { ($0.name, $0.value) < ($1.name, $1.value) }))
+        SignedContent(request: unsigned, parameters: Self.sorted(content)))
       return try adding(signature, to: unsigned, ofRedirect: true)
     } catch {
       throw failure(error, of: next)
@@ -153,7 +154,7 @@ final class Signing: Sendable, ContextKey {
 
   /// The parameters that are not in the URL.
   private var bodyParameters: [(name: String, value: String)] {
-    var left = parameters
+    var left = parameters.map { (name: $0.name, value: $0.value) }
     for pair in encoded.url.queryPairs {
       if let place = left.firstIndex(where: { $0 == pair }) { left.remove(at: place) }
     }
