@@ -136,13 +136,26 @@ final class GuideSamples: XCTestCase {
     }
     try assertPrinted(asIn: "ReadingAllPages", 0)
 
+    let broker = Network(
+      Backend(
+        baseURL: URL(string: "http://rabbit.example"),
+        transport: StubTransport { request in
+          request.url.query()?.contains("page=1") == true
+            ? .json(#"{"items":[{"name":"tasks"},{"name":"mails"}],"page_count":2}"#)
+            : .json(#"{"items":[{"name":"logs"}],"page_count":2}"#)
+        }))
+    let queues = broker.pages(
+      .get("/queues", query: ["page_size": 2]), of: Project.self, at: "items", by: .number(pages: "page_count"))
+    for try await page in queues.values { print(page.items.map(\.name)) }
+    try assertPrinted(asIn: "ReadingAllPages", 2)
+
     var next: Call? = .get("/orders")
     while let call = next {
       let response = try await shop.fetch(call)
       print(try response.decode([Order].self).map(\.id))
       next = response.links["next"].map { .get($0) }
     }
-    try assertPrinted(asIn: "ReadingAllPages", 2)
+    try assertPrinted(asIn: "ReadingAllPages", 3)
 
     let pages = Observable.pages(startingAt: nil) { cursor in
       let found = try await shop.fetch(.post("/find", parameters: ["after": cursor]), as: Found.self)
