@@ -119,7 +119,7 @@ extension Response {
   public var envelopeCode: Int? {
     let rules = reading.envelope.value
     guard !rules.isNone, !body.isEmpty else { return nil }
-    return (try? JSON(parsing: body))?[rules.code].numeric
+    return (try? JSON(parsing: body)).flatMap(rules.numericCode)
   }
 
   /// Reads the payload as JSON, by the same rules.

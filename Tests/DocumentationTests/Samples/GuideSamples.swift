@@ -15,6 +15,21 @@ struct TodoDetail: Endpoint {
   var path: String { "/todos/\(id)" }
 }
 
+struct NewTodo: Encodable, Sendable {
+  var title: String
+}
+
+struct AddTodo: Endpoint {
+  typealias Output = Todo
+  let todo: NewTodo
+  let dryRun: Bool
+  var path: String { "/todos" }
+  var method: HTTPMethod { .post }
+  var query: Parameters { ["dry_run": dryRun] }
+  var task: HTTPTask { .json(todo) }
+  var timeout: Duration? { .seconds(30) }
+}
+
 struct Invalid: Decodable, Sendable {
   var fields: [String]
 }
@@ -92,6 +107,10 @@ final class GuideSamples: XCTestCase {
 
     let detail = try await todos.fetch(TodoDetail(id: 7))
     XCTAssertEqual(detail.title, "Tea")
+
+    _ = try await todos.response(AddTodo(todo: NewTodo(title: "Tea"), dryRun: true))
+    XCTAssertEqual(stub.requests.last?.url.query(), "dry_run=1")
+    XCTAssertEqual(stub.requests.last?.timeouts.call, .seconds(30))
 
     try await todos.fetch(.post("/files", .upload(file))) { progress in
       print(progress.fractionSent ?? 0)
