@@ -138,21 +138,27 @@ public final class Outbox: Sendable {
 
   private func store(_ entry: OutboxEntry) throws {
     // One step: another call with the same key would find no entry either. The code of subscribers runs afterwards.
-    guard let (file, files) = try directory.alone({ try write(entry) }) else { return }
-    sender.add(entry, file, files)
+    guard let (file, others) = try directory.alone({ try write(entry) }) else { return }
+    sender.add(entry, file, others)
   }
 
-  /// Writes `entry`, and returns its file and the others; `nil` if it is stored already.
+  /// Writes `entry`, and returns its file, and those of the entries that others may have added; `nil` if it is stored already.
   private func write(_ entry: OutboxEntry) throws -> (OutboxDirectory.File, [OutboxDirectory.File])? {
-    let files = try directory.files()
-    if let file = files.first(where: { $0.name.id == entry.id }), try isStored(entry, in: file) { return nil }
-    guard files.count < limits.maxEntries else { throw full("Limits.maxEntries is \(limits.maxEntries)") }
+    var others = try directory.refresh()
+    // What other processes have sent or renamed since the listing is known only to a new one.
+    let isGone = directory.file(of: entry.id).map { !directory.contains($0) } ?? false
+    if others == nil, isGone || directory.count >= limits.maxEntries || directory.last?.number == .max {
+      others = try directory.refresh(lists: true)
+    }
+    if let file = directory.file(of: entry.id), try isStored(entry, in: file) { return nil }
+    guard directory.count < limits.maxEntries else { throw full("Limits.maxEntries is \(limits.maxEntries)") }
     // The next number after all entries, also those of other processes, so that the order is that of `send`.
-    let last = files.max { $0.name < $1.name }
-    let (number, isBeyond) = (last?.name.number ?? 0).addingReportingOverflow(1)
+    let last = directory.last
+    let lastFile = last.flatMap { directory.file(of: $0.id)?.text ?? $0.text } ?? ""
+    let (number, isBeyond) = (last?.number ?? 0).addingReportingOverflow(1)
     guard !isBeyond else {
       throw NetworkError(
-        kind: .file, reason: "no entry can follow the file \(directory.path)/\(last?.text ?? ""); remove it")
+        kind: .file, reason: "no entry can follow the file \(directory.path)/\(lastFile); remove it")
     }
     let hasRoom = sender.usage.withLock { usage in
       guard usage + entry.size <= limits.maxSize else { return false }
@@ -167,7 +173,7 @@ public final class Outbox: Sendable {
       sender.usage.withLock { $0 -= entry.size }
       throw error
     }
-    return (file, files)
+    return (file, others ?? [])
   }
 
   /// Returns whether `file` has the write of `entry`, which has the same key.
@@ -283,7 +289,7 @@ public final class Outbox: Sendable {
         network.reading.error(
           .busy, "another process sends the entries of the outbox \(directory.path); change them there, or later"))
     }
-    let isKnown = (try? directory.files().contains { $0.name.id == id }) ?? false
+    let isKnown = (try? directory.contains(id)) ?? false
     sender.change(id, event)
     return isKnown
   }

@@ -24,7 +24,13 @@ final class OutboxDirectory: Sendable {
   private let directory: DurableDirectory
   /// Guards the lock and the number of its users in this process, which are its sender and calls of `drop` and `retry`.
   private let lock = Locked<(file: DurableDirectory?, users: Int)>((nil, 0))
+  /// The entries that are known without a listing; `nil` before the first one.
+  let known = Locked<Known?>(nil)
 
+  /// The file that the sending process locks. Its content is the number of entries that all processes have added.
+  static let marker = "netlayer-outbox"
+
+  var descriptor: Int32 { directory.descriptor }
   var path: String { directory.path }
 
   init(_ url: URL) throws {
@@ -89,8 +95,11 @@ final class OutboxDirectory: Sendable {
 
   /// Writes a new entry, which is on disk when this function returns. After an error, there is no file.
   func write(_ entry: OutboxEntry, as name: OutboxName) throws {
+    let bytes = try entry.bytes
+    try countAddition()
     do {
-      try directory.write(try entry.bytes, as: name.text)
+      try directory.write(bytes, as: name.text)
+      note(File(name: name, hold: nil))
     } catch {
       // It may have its name already. It must not be sent, because the caller does not know of it.
       directory.remove(name.text)
@@ -101,7 +110,10 @@ final class OutboxDirectory: Sendable {
   /// Removes an entry. It remains removed after a power cut.
   ///
   /// - Throws: The error of the system if the file is still there.
-  func remove(_ file: File) throws { try directory.removeDurably(file.text) }
+  func remove(_ file: File) throws {
+    try directory.removeDurably(file.text)
+    noteRemoval(of: file)
+  }
 
   func contains(_ file: File) -> Bool {
     let descriptor = directory.open(file.text)
@@ -113,6 +125,7 @@ final class OutboxDirectory: Sendable {
   func rename(_ file: File, _ hold: OutboxState.Hold?) throws -> File {
     let new = File(name: file.name, hold: hold)
     try rename(file.text, new.text)
+    note(new)
     return new
   }
 
@@ -120,6 +133,7 @@ final class OutboxDirectory: Sendable {
   func setAside(_ file: File) throws -> String {
     let name = "damaged-\(file.text)"
     try rename(file.text, name)
+    noteRemoval(of: file)
     return name
   }
 
@@ -137,7 +151,7 @@ final class OutboxDirectory: Sendable {
   func takeLock() throws {
     try lock.withLock { lock in
       if lock.file == nil {
-        lock.file = try DurableDirectory(path: directory.path, marker: "netlayer-outbox")
+        lock.file = try DurableDirectory(path: directory.path, marker: Self.marker)
       }
       lock.users += 1
     }

@@ -31,7 +31,7 @@ struct OutboxState {
       (self.name, self.account, self.key, self.hold) = (name, account, key, hold)
     }
 
-    fileprivate var lane: Lane? { key.map { Lane(account: account, key: $0) } }
+    var lane: Lane? { key.map { Lane(account: account, key: $0) } }
 
     fileprivate mutating func startAfresh() {
       (failures, losses, rejections) = (0, 0, 0)
@@ -40,7 +40,7 @@ struct OutboxState {
   }
 
   /// Entries of one lane are sent in order.
-  fileprivate struct Lane: Hashable {
+  struct Lane: Hashable {
     let account: String?
     let key: String
   }
@@ -97,6 +97,13 @@ struct OutboxState {
 
   private enum Absence { case signIn, account }
 
+  private struct Pause: Comparable {
+    let end: Duration
+    let name: OutboxName
+
+    static func < (a: Pause, b: Pause) -> Bool { a.end < b.end }
+  }
+
   let concurrency: Int
   let retry: RetryPolicy
   private(set) var isOwner = false
@@ -106,6 +113,15 @@ struct OutboxState {
   private var items: [OutboxName: Item] = [:]
   private var flights: [OutboxName: Flight] = [:]
   private var waiting: Set<OutboxName> = []
+  /// The entries of each lane, in order.
+  private var lanes: [Lane: [OutboxName]] = [:]
+  /// The entries whose files can't be read, in order.
+  private var unreadable: [OutboxName] = []
+  /// Every entry that may be ready is in here; the first one is ready. Each change of an entry adds what it may have made
+  /// ready, so that no event looks at all entries.
+  private var candidates = Heap<OutboxName>()
+  /// The ends of the pauses; the first one is current.
+  private var pauses = Heap<Pause>()
   /// The accounts that wait for a sign-in.
   private var absent: [String?: Absence] = [:]
   private var changes = 0
@@ -118,7 +134,7 @@ struct OutboxState {
   func contains(_ name: OutboxName) -> Bool { items[name] != nil }
 
   /// The next time at which a pause ends; `nil` for none.
-  var deadline: Duration? { isOnline ? waiting.lazy.compactMap { items[$0]?.notBefore }.min() : nil }
+  var deadline: Duration? { isOnline ? pauses.first?.end : nil }
 
   /// Changes the state, and returns the actions to carry out, in this order. `now` must never decrease.
   mutating func handle(_ event: Event, at now: Duration) -> [Action] {
@@ -129,14 +145,22 @@ struct OutboxState {
       replace(with: listed)
     case .disown: isOwner = false
     case .add(let added):
-      // A file that could not be read before may be readable now.
-      let readable = added.filter { items[$0.name]?.hold == .unreadable }
-      let new = added.filter { items[$0.name] == nil }
-      for item in new + readable { items[item.name] = item }
       // A directory lists in no order. All are known before the first one starts.
-      let isLast = new.count == 1 && new.allSatisfy { item in order.last.map { $0 < item.name } ?? true }
-      order += new.map(\.name)
-      if !isLast { order.sort() }
+      for item in added {
+        switch items[item.name]?.hold {
+        case .unreadable:
+          // The file may be readable now.
+          items[item.name] = item
+          unreadable.removeInOrder(item.name)
+          arrange(item)
+          reconsiderAll()
+        case nil where items[item.name] == nil:
+          items[item.name] = item
+          order.insertInOrder(item.name)
+          arrange(item)
+        default: break
+        }
+      }
     case .end(let name, let outcome): end(name, outcome, now, &actions)
     case .reported(let name): settle(name, &actions)
     case .online(let isOnline):
@@ -148,6 +172,7 @@ struct OutboxState {
       changes += 1
       absent[account] = nil
       for name in order where items[name]?.waitsForSignOut == true { items[name]?.waitsForSignOut = false }
+      reconsiderAll()
     case .retry(let name):
       guard flights[name] == nil,
         let item = items[name], item.hold != .newerVersion, item.hold != .unreadable
@@ -156,15 +181,19 @@ struct OutboxState {
       items[name]?.hold = nil
       items[name]?.startAfresh()
       waiting.remove(name)
+      candidates.insert(name)
     case .drop(let name): drop(name, &actions)
     case .wake: break
     }
-    for name in waiting where items[name]?.notBefore.map({ $0 <= now }) ?? true { resume(name) }
+    while let pause = pauses.first, pause.end <= now || !isCurrent(pause) {
+      pauses.removeFirst()
+      if isCurrent(pause) { resume(pause.name) }
+    }
     return actions + start()
   }
 
   /// Whether an entry could be sent now.
-  var isDue: Bool { !startable(atMost: 1).isEmpty }
+  var isDue: Bool { isOnline && candidates.first != nil }
 
   // MARK: Transitions
 
@@ -180,7 +209,34 @@ struct OutboxState {
     for name in flights.keys { new[name] = items[name] }
     items = new
     order = items.keys.sorted()
-    waiting = waiting.filter { new[$0]?.hold == nil && new[$0] != nil }
+    waiting = waiting.filter { new[$0].map { $0.hold == nil && $0.notBefore != nil } ?? false }
+    (lanes, unreadable) = ([:], [])
+    for name in order { items[name].map { arrange($0) } }
+    pauses = Heap(waiting.compactMap { name in items[name]?.notBefore.map { Pause(end: $0, name: name) } })
+    reconsiderAll()
+  }
+
+  /// Puts an entry, which is new or has become readable, into its lane.
+  private mutating func arrange(_ item: Item) {
+    if item.hold == .unreadable {
+      unreadable.insertInOrder(item.name)
+    } else if let lane = item.lane {
+      lanes[lane, default: []].insertInOrder(item.name)
+    }
+    candidates.insert(item.name)
+  }
+
+  /// Considers every entry again, after a change that may have made any of them ready.
+  private mutating func reconsiderAll() { candidates = Heap(order) }
+
+  /// Considers the entry, and the first one of its lane, after its request has ended.
+  private mutating func reconsider(_ name: OutboxName) {
+    candidates.insert(name)
+    if let lane = items[name]?.lane, let first = lanes[lane]?.first { candidates.insert(first) }
+  }
+
+  private func isCurrent(_ pause: Pause) -> Bool {
+    waiting.contains(pause.name) && items[pause.name]?.notBefore == pause.end
   }
 
   private mutating func end(_ name: OutboxName, _ outcome: Outcome, _ now: Duration, _ actions: inout [Action]) {
@@ -192,6 +248,7 @@ struct OutboxState {
     case .sending(let changes): former = changes
     }
     flights[name] = nil
+    defer { reconsider(name) }
     switch outcome {
     case .accepted:
       flights[name] = .reporting(parks: false, status: nil)
@@ -226,7 +283,10 @@ struct OutboxState {
     case .otherAccount: break
     }
     items[name] = item
-    if item.notBefore != nil { waiting.insert(name) }
+    if let end = item.notBefore {
+      waiting.insert(name)
+      pauses.insert(Pause(end: end, name: name))
+    }
   }
 
   private static let rejection = NetworkError(kind: .authentication, reason: "the credentials were rejected")
@@ -250,6 +310,7 @@ struct OutboxState {
     }
     items[name]?.hold = .parked(status: status)
     items[name]?.startAfresh()
+    reconsider(name)
     actions.append(.park(name, status: status))
   }
 
@@ -269,12 +330,16 @@ struct OutboxState {
   }
 
   private mutating func forget(_ name: OutboxName) {
-    (items[name], flights[name]) = (nil, nil)
+    let item = items.removeValue(forKey: name)
+    flights[name] = nil
     waiting.remove(name)
-    if order.first == name {
-      order.removeFirst()
-    } else {
-      order.removeAll { $0 == name }
+    order.removeInOrder(name)
+    if item?.hold == .unreadable {
+      unreadable.removeInOrder(name)
+      reconsiderAll()
+    } else if let lane = item?.lane {
+      lanes[lane]?.removeInOrder(name)
+      if let first = lanes[lane]?.first { candidates.insert(first) } else { lanes[lane] = nil }
     }
   }
 
@@ -282,43 +347,52 @@ struct OutboxState {
     waiting.remove(name)
     items[name]?.notBefore = nil
     items[name]?.waitsForNetwork = false
+    candidates.insert(name)
   }
 
   // MARK: The next entries
 
+  /// Starts entries in order, the first of each lane, as many as may be in flight.
   private mutating func start() -> [Action] {
-    guard isOwner else { return [] }
-    return startable(atMost: concurrency - flights.count).map { name in
+    var actions: [Action] = []
+    while let name = nextReady() {
+      guard isOwner else { break }
+      guard isOnline else { break }
+      guard flights.count < concurrency else { break }
+      candidates.removeFirst()
       flights[name] = .sending(changes: changes)
-      return .start(name)
+      actions.append(.start(name))
     }
+    return actions
+  }
+
+  /// Returns the first entry that is ready, which is then the first of the candidates.
+  private mutating func nextReady() -> OutboxName? {
+    let busy = busy
+    while let name = candidates.first {
+      if isReady(name, busy) { return name }
+      candidates.removeFirst()
+    }
+    return nil
   }
 
   /// The lanes of entries in flight. An entry of another process may sort before one of them.
   private var busy: Set<Lane> { Set(flights.keys.compactMap { items[$0]?.lane }) }
 
-  /// Returns the first entry of each lane that waits for nothing.
-  private func startable(atMost limit: Int) -> [OutboxName] {
-    guard isOnline, limit > 0 else { return [] }
-    var found: [OutboxName] = []
-    var closed = busy
-    var isBlocked = false
-    for name in order {
-      guard let item = items[name] else { continue }
-      if item.hold == .unreadable { isBlocked = true }
-      if let lane = item.lane, isBlocked || !closed.insert(lane).inserted { continue }
-      if isReady(item) { found.append(name) }
-      if found.count == limit { break }
-    }
-    return found
-  }
-
-  private func isReady(_ item: Item) -> Bool {
-    item.hold == nil
-      && item.notBefore == nil
-      && !item.waitsForSignOut
-      && flights[item.name] == nil
-      && absent[item.account] == nil
+  /// Returns whether the entry waits for nothing, not even for an earlier one of its lane.
+  private func isReady(_ name: OutboxName, _ busy: Set<Lane>) -> Bool {
+    guard let item = items[name],
+      item.hold == nil,
+      item.notBefore == nil,
+      !item.waitsForSignOut,
+      flights[name] == nil,
+      absent[item.account] == nil
+    else { return false }
+    guard let lane = item.lane else { return true }
+    let isFirst = lanes[lane]?.first == name
+    let isBlocked = unreadable.first.map { $0 < name } ?? false
+    return isFirst && !isBlocked
+      && !busy.contains(lane)
   }
 
   /// Returns the entries in order, with what each waits for. Those whose files can't be read are missing.

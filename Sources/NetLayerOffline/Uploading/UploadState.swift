@@ -240,19 +240,29 @@ struct UploadState: Sendable {
       failures += 1
       return failures < attempts ? ask() : end(.fail(.exhausted))
     }
-    if offset <= sent.from { return pause() }
-    chunk = chunk > .max / 2 ? .max : chunk * 2
-    return follow(offset)
+    let progress = offset - sent.from
+    if progress <= 0 { return pause() }
+    guard progress < sent.count else {
+      chunk = chunk > .max / 2 ? .max : chunk * 2
+      return follow(offset)
+    }
+    // The rest is sent again. A server that confirms little of each request would receive the file many times.
+    chunk = max(Self.minChunk, Self.rounded(progress > .max / 2 ? .max : 2 * progress))
+    guard progress < sent.count / 8 else { return follow(offset) }
+    failures += 1
+    return failures < attempts ? follow(offset, countsAsProgress: false) : end(.fail(.exhausted))
   }
 
   /// Sends from the offset that the server has stated.
-  private mutating func follow(_ offset: Int64) -> [Action] {
+  private mutating func follow(_ offset: Int64, countsAsProgress: Bool = true) -> [Action] {
     guard offset <= size else {
       return note?.isEnding == true ? end(.fail(.unknownOutcome)) : abandon(.offset(offset))
     }
+    // After a lost connection, a few bytes of a large request are none: each attempt could send the file again.
+    let isTooLittle = isCut && offset - sent.from < min(sent.count / 8, Self.smallestRequest)
     if offset > confirmed {
       confirmed = offset
-      failures = 0
+      if countsAsProgress, !isTooLittle { failures = 0 }
     }
     if isCut, offset <= sent.from { chunk = max(Self.minChunk, Self.rounded(min(sent.count, chunk) / 8)) }
     isCut = false

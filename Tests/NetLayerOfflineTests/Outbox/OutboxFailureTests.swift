@@ -92,7 +92,8 @@ final class OutboxFailureTests: XCTestCase {
     let fixture = try OutboxFixture(self)
     let outbox = try fixture.open(starts: false)
     try outbox.send(AddNote(text: "tea"))
-    let lock = fixture.file("netlayer-outbox")
+    let lock = fixture.file(OutboxDirectory.marker)
+    try FileManager.default.removeItem(at: lock)
     try FileManager.default.createDirectory(at: lock, withIntermediateDirectories: false)
     waitsForEmission(fixture) { outbox.start() }
     fixture.waits { !fixture.problems.all.isEmpty }

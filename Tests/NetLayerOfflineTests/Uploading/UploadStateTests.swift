@@ -45,6 +45,54 @@ final class UploadStateTests: XCTestCase {
     XCTAssertEqual(state.handle(offset(786_432)), [.show(786_432), .send(from: 786_432, count: 213_568)])
   }
 
+  func test_upload_serverThatConfirmsLittleOfEachRequest_endsIt() {
+    for progress: Int64 in [1, 4096, 30_000] {
+      var state = state(size: 64_000_000)
+      var bytes: Int64 = 0
+      var (event, at): (UploadState.Event, Int64) = (created, 0)
+      for round in 0... {
+        guard round < 100 else { return XCTFail("\(progress) bytes a request never fail") }
+        let actions = state.handle(event)
+        if actions.contains(.fail(.exhausted)) { break }
+        guard case .send(_, let count)? = actions.last else { return XCTFail("\(actions)") }
+        bytes += count
+        at += progress
+        event = offset(at)
+      }
+      XCTAssertLessThan(bytes, 70_000_000, "the first request, and seven small ones")
+    }
+  }
+
+  func test_upload_serverThatConfirmsPartOfEachRequest_completes_inAtMostThreeTimesItsSize() {
+    let size: Int64 = 10_000_000
+    for share: Int64 in [2, 3, 5, 8] {
+      var state = state(size: size)
+      var bytes: Int64 = 0
+      var event = created
+      for round in 0... {
+        guard round < 1000 else { return XCTFail("it does not end") }
+        let actions = state.handle(event)
+        if actions.contains(.finish) { break }
+        guard case .send(let from, let count)? = actions.last else { return XCTFail("\(actions)") }
+        if from + count == size { _ = state.handle(.lastChunk) }
+        bytes += count
+        event = offset(from + (count + share - 1) / share)
+      }
+      XCTAssertLessThan(bytes, 10 * size, "\(share)")
+    }
+  }
+
+  func test_upload_connectionsThatCarryOnlyAFewBytes_endIt() {
+    var state = state(size: 64_000_000)
+    _ = state.handle(created)
+    for round in 1...7 {
+      XCTAssertEqual(state.handle(.lost), [.pause(failures: round)])
+      XCTAssertEqual(state.handle(.resumed), [.ask])
+      XCTAssertEqual(state.handle(offset(Int64(round))).first, .show(Int64(round)))
+    }
+    XCTAssertEqual(state.handle(.lost), [.fail(.exhausted)])
+  }
+
   func test_upload_bytesBehindTheLastOffset_areNotCounted_asLongAsTheServerAdvances() {
     var state = state()
     _ = state.handle(created)
@@ -62,7 +110,9 @@ final class UploadStateTests: XCTestCase {
     var state = state()
     for round in 1...7 {
       let saved = state.handle(created)
-      XCTAssertTrue(saved.contains(.send(from: 0, count: 1_000_000)), "round \(round): \(saved)")
+      // Twice what the server confirms of a request.
+      let count: Int64 = round == 1 ? 1_000_000 : 786_432
+      XCTAssertTrue(saved.contains(.send(from: 0, count: count)), "round \(round): \(saved)")
       XCTAssertEqual(state.handle(offset(500_000)).first, .show(500_000))
       XCTAssertEqual(state.handle(offset(nil, status: 404)), [.forget, .show(0), .pause(failures: round)])
       XCTAssertEqual(state.handle(.resumed), [.create])

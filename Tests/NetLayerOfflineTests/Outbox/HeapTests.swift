@@ -1,0 +1,38 @@
+import XCTest
+
+@testable import NetLayerOffline
+
+final class HeapTests: XCTestCase {
+  func test_randomElements_leaveInOrder() {
+    for seed in 0..<50 {
+      var generator = SystemRandomNumberGenerator()
+      let count = seed
+      var heap = Heap((0..<count).map { _ in Int.random(in: 0..<20, using: &generator) })
+      var model: [Int] = []
+      while let element = heap.removeFirst() { model.append(element) }
+      XCTAssertEqual(model, model.sorted())
+      XCTAssertEqual(model.count, count)
+      var present: [Int] = []
+      for _ in 0..<200 {
+        if Bool.random(using: &generator) {
+          let element = Int.random(in: 0..<20, using: &generator)
+          heap.insert(element)
+          present.append(element)
+        } else {
+          let smallest = present.min()
+          XCTAssertEqual(heap.removeFirst(), smallest)
+          if let smallest, let place = present.firstIndex(of: smallest) { present.remove(at: place) }
+        }
+        XCTAssertEqual(heap.first, present.min())
+      }
+    }
+  }
+
+  func test_sortedArrays_stayInOrder() {
+    var sorted: [Int] = []
+    for element in (0..<100).shuffled() { sorted.insertInOrder(element) }
+    XCTAssertEqual(sorted, Array(0..<100))
+    for element in [0, 99, 50, 200] { sorted.removeInOrder(element) }
+    XCTAssertEqual(sorted, (1..<99).filter { $0 != 50 })
+  }
+}
