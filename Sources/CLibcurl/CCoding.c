@@ -74,6 +74,8 @@ struct ccoding {
   // Whether the last step reached the end.
   bool is_at_end;
   bool has_begun;
+  // Whether zeros follow the end.
+  bool is_padded;
   z_stream zlib;
   void *other;
 };
@@ -124,13 +126,20 @@ static int begin_zlib(ccoding *decoder, uint8_t first) {
   }
   if (!decoder->is_at_end) return CCODING_INSIDE;
   // A gzip body may have several members (RFC 1952 §2.2).
-  if (decoder->coding != CCODING_GZIP || first != 0x1f) return CCODING_BEHIND_END;
+  if (decoder->coding != CCODING_GZIP || decoder->is_padded || first != 0x1f) return CCODING_BEHIND_END;
   decoder->is_at_end = false;
   return library.zlib->inflateReset(&decoder->zlib) == Z_OK ? CCODING_INSIDE : CCODING_BROKEN;
 }
 
 static ccoding_step run_zlib(ccoding *decoder, const uint8_t *input, size_t input_count, void *output, size_t count) {
   ccoding_step step = {0, 0, CCODING_INSIDE};
+  if (decoder->is_at_end && decoder->coding == CCODING_GZIP && input_count > 0 && input[0] == 0) {
+    // Zeros pad a gzip body to a block size, as on tapes; gunzip, Node and Python's requests ignore them.
+    while (step.consumed < input_count && input[step.consumed] == 0) step.consumed++;
+    decoder->is_padded = true;
+    step.state = CCODING_AT_END;
+    return step;
+  }
   if (input_count > 0 && (!decoder->has_begun || decoder->is_at_end)) {
     step.state = begin_zlib(decoder, input[0]);
     if (step.state != CCODING_INSIDE) return step;

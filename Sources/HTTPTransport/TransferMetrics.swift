@@ -59,6 +59,17 @@ public struct TransferMetrics: Sendable, Hashable {
   }
 }
 
+extension TransferMetrics {
+  /// Returns the measurements of a transfer whose redirects, with `earlier` as their measurements, the caller has followed.
+  package func following(_ earlier: TransferMetrics) -> TransferMetrics {
+    TransferMetrics(
+      queued: queued.map { $0 + (earlier.queued ?? .zero) }, nameLookup: nameLookup, connect: connect, tls: tls,
+      send: send, firstByte: firstByte.map { $0 + earlier.total }, total: total + earlier.total, bytesSent: bytesSent,
+      bytesReceived: bytesReceived, httpVersion: httpVersion, remoteAddress: remoteAddress, isReused: isReused,
+      redirects: redirects + earlier.redirects + 1)
+  }
+}
+
 extension TransferMetrics: CustomStringConvertible {
   /// The metrics on one line, for logs.
   public var description: String {

@@ -33,6 +33,27 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, Expre
   /// Creates `null`.
   public init(nilLiteral: ()) { self.init(written: "null") }
 
+  /// Creates a string.
+  public init(_ value: String) { self.init(stringLiteral: value) }
+
+  /// Creates a number.
+  public init(_ value: Int) { self.init(integerLiteral: value) }
+
+  /// Creates a number, or `null` if `value` is not finite, because JSON cannot represent such numbers.
+  public init(_ value: Double) { self.init(floatLiteral: value) }
+
+  /// Creates `true` or `false`.
+  public init(_ value: Bool) { self.init(booleanLiteral: value) }
+
+  /// Creates an array; missing elements become `null`.
+  public init(_ elements: [JSON]) { self.init(written: "[" + elements.map(\.orNull).joined(separator: ",") + "]") }
+
+  /// Creates an object, whose members are sorted by name; missing values become `null`.
+  public init(_ members: [String: JSON]) {
+    let members = members.sorted { $0.key < $1.key }.map { "\(JSON.quoted($0.key)):\($0.value.orNull)" }
+    self.init(written: "{" + members.joined(separator: ",") + "}")
+  }
+
   /// The text of this value, or `null` if it is missing.
   var orNull: String { exists ? description : "null" }
 

@@ -40,6 +40,8 @@ public struct Call<Output: Sendable>: Endpoint {
     get { content.task }
     set { content.task = newValue }
   }
+  /// The parameters of the query that the content does not contain itself.
+  public var query: Parameters { if case .query(let query, _) = task.kind { query } else { [:] } }
   /// The header fields, which take precedence over the backend's.
   public var headers: HTTPHeaders {
     get { content.headers }
@@ -64,8 +66,8 @@ public struct Call<Output: Sendable>: Endpoint {
     get { content.caching.invalidates }
     set { content.caching.invalidates = newValue }
   }
-  /// The time limit of one attempt; `nil` for the backend's `Timeouts.attempt`. A limit of zero or less, such as the rest
-  /// of a deadline that has passed, is a limit of 1 ms.
+  /// The time limit of the whole call, as in ``Endpoint/timeout(_:)``; `nil` for the backend's limits. A limit of zero or
+  /// less, such as the rest of a deadline that has passed, is a limit of 1 ms.
   public var timeout: Duration? {
     get { content.timeout }
     set { content.timeout = newValue }
@@ -184,9 +186,15 @@ package struct CallContent: Sendable {
     method = endpoint.method
     task = endpoint.task
     headers = endpoint.headers
+    timeout = endpoint.timeout
     caching = endpoint.caching
     caching.labels = CallTags(tags: endpoint.tags, invalidates: endpoint.invalidates)
     if caching.allowsStorage != nil, caching.endpoint == nil { caching.endpoint = ObjectIdentifier(E.self) }
+    #if DEBUG
+      EndpointCheck.report(endpoint, task)
+    #endif
+    let query = endpoint.query
+    if !query.isEmpty { add(query: query) }
   }
 
   init(
@@ -236,6 +244,7 @@ extension CallContent {
     if request.isForeign { request.context[ForeignURL.self] = nil }
     if request.context[Signing.self] != nil { request.context[Signing.self] = nil }
     if request.context[Signed.self] != nil { request.context[Signed.self] = nil }
+    if !request.context[RedirectCredentials.self].isEmpty { request.context[RedirectCredentials.self] = [] }
     if request.attempt > 1 { request.attempt = 1 }
     request.context[HasNotes.self] = true
   }

@@ -42,8 +42,12 @@ public protocol Endpoint<Output>: Sendable {
   var method: HTTPMethod { get }
   /// The content to send; nothing by default.
   var task: HTTPTask { get }
+  /// The parameters of the query, in addition to those of `path` and `task`, which they replace; empty by default.
+  var query: Parameters { get }
   /// The header fields, which take precedence over the backend's; empty by default.
   var headers: HTTPHeaders { get }
+  /// The time limit of the whole call, as in ``timeout(_:)``; `nil`, the default, for the backend's limits.
+  var timeout: Duration? { get }
   /// The cache options; by default the options of the backend's `CacheInterceptor`.
   var caching: CacheOptions { get }
   /// The tags of the data that the endpoint returns; empty by default.
@@ -70,8 +74,12 @@ extension Endpoint {
   public var method: HTTPMethod { .get }
   /// No content.
   public var task: HTTPTask { .plain }
+  /// No parameters.
+  public var query: Parameters { [:] }
   /// No header fields.
   public var headers: HTTPHeaders { [:] }
+  /// The backend's limits.
+  public var timeout: Duration? { nil }
   /// The options of the backend's `CacheInterceptor`.
   public var caching: CacheOptions { CacheOptions() }
   /// No tags.

@@ -6,7 +6,8 @@
 /// ```swift
 /// Backend(baseURL: shopURL, envelope: Envelope(code: "status", success: 0, message: "msg", data: "result"))
 /// ```
-/// Every call that returns a model then decodes the payload, after its code was checked.
+/// Every call that returns a model then decodes the payload, after its code was checked. A server that reports a failure by
+/// the presence of a member has an envelope of ``init(failure:data:cursor:errorMessages:)``, such as ``graphQL``.
 public struct Envelope: Sendable {
   /// The name of the member that contains the code.
   public var code: String
@@ -21,6 +22,8 @@ public struct Envelope: Sendable {
   /// The paths to the server's message in the body of an error response, such as `error.message`. `message` takes
   /// precedence; of these, the first that exists is used.
   public var errorMessages: [String]
+  /// The name of the member whose presence reports a failure; `nil` if `code` decides.
+  private(set) var failure: String?
   /// Whether the response body is the payload itself.
   private(set) var isNone = false
 
@@ -36,6 +39,27 @@ public struct Envelope: Sendable {
     self.cursor = cursor
     self.errorMessages = errorMessages ?? Self.standardErrorMessages
   }
+
+  /// Creates an envelope without a code: a response fails if it has the member `failure`, unless that is `null` or an empty
+  /// array.
+  ///
+  /// ```swift
+  /// Backend(baseURL: url, envelope: Envelope(failure: "errors", data: "data"))
+  /// ```
+  /// The failure is an error of kind `rejected`, with the message by `errorMessages`, and with the number in the member
+  /// `code` of `failure`, or of its first element. Its response contains partial data: `error.response?.decode(…, at:)`.
+  public init(
+    failure: String, data: String, cursor: String = "cursor", errorMessages: [String]? = nil
+  ) {
+    self.init(data: data, cursor: cursor, errorMessages: errorMessages)
+    self.failure = failure
+  }
+
+  /// The envelope of GraphQL: `{"data": {…}}`, or `{"errors": [{"message": "…"}], "data": null}` (specification §7.1).
+  public static let graphQL = Envelope(failure: "errors", data: "data")
+
+  /// The envelope of JSON-RPC 2.0: `{"result": …}`, or `{"error": {"code": -32601, "message": "…"}}` (specification §5).
+  public static let jsonRPC = Envelope(failure: "error", data: "result")
 
   /// The envelope `{"code": 200, "message": "ok", "data": {…}, "cursor": "abc"}`.
   public static let standard = Envelope()
@@ -74,10 +98,25 @@ public struct Envelope: Sendable {
   /// or a payload, belongs to a plain response: `{"code": "DE", "name": "Germany"}`.
   func refuses(_ json: JSON) -> Bool {
     if isNone { return false }
+    if failure != nil { return reportedFailure(in: json) != nil }
     let code = json[code]
     guard code.exists, !success.accepts(code) else { return false }
     return !success.expectsNumbers || code.kind != .string || code.numeric != nil
       || json[message].exists || json[data].exists
+  }
+
+  /// Returns the member that reports a failure by its presence, or `nil`.
+  func reportedFailure(in json: JSON) -> JSON? {
+    guard let member = failure.map({ json[$0] }), member.exists, !member.isNull, member.array?.isEmpty != true else {
+      return nil
+    }
+    return member
+  }
+
+  /// Returns the numeric code in an envelope; `nil` for a success that has none.
+  func numericCode(in json: JSON) -> Int? {
+    guard failure != nil else { return json[code].numeric }
+    return reportedFailure(in: json).flatMap { $0["code"].numeric ?? $0[0]["code"].numeric }
   }
 
   /// A rule for success codes: a number, a word, a flag, a set of numbers or a closure.

@@ -6,6 +6,9 @@ public final class ConnectableObservable<Element: Sendable>: ObservableType {
 
   /// Subscribes to the source, unless it is already connected.
   ///
+  /// After the source has ended, it subscribes again, with an empty buffer, for the observers that have subscribed since. To
+  /// deliver the elements and the end to later observers, use `share(replay:scope:)` with `forever`.
+  ///
   /// If the subject outlives the connections, a connection lasts until the subject has delivered its terminal event. A
   /// call made during that delivery returns the connection that is ending. (RxSwift creates a new connection, which the
   /// terminated subject ignores.)

@@ -141,4 +141,17 @@ final class JSONValueTests: XCTestCase {
       XCTAssertTrue(context.debugDescription.contains("1e999"), context.debugDescription)
     }
   }
+
+  func test_variables_becomeValues() {
+    let (text, number, fraction, flag) = ("a\"b", 7, 1.5, true)
+    let rows: [(JSON, String)] = [
+      (JSON(text), #""a\"b""#), (JSON(number), "7"), (JSON(fraction), "1.5"), (JSON(flag), "true"),
+      (JSON(Double.nan), "null"), (JSON(Double.infinity), "null"), (JSON(Int.min), "-9223372036854775808"),
+      (JSON([JSON(text), JSON(number), nil]), #"["a\"b",7,null]"#), (JSON([JSON]()), "[]"),
+      (JSON(["b": JSON(number), "a": [JSON(flag)]]), #"{"a":[true],"b":7}"#), (JSON([String: JSON]()), "{}"),
+      (["id": JSON(number), "after": nil], #"{"id":7,"after":null}"#),
+      (JSON([JSON(7)["missing"]]), "[null]"), (JSON(["a": JSON(7)["missing"]]), #"{"a":null}"#),
+    ]
+    for (json, text) in rows { XCTAssertEqual(json.description, text) }
+  }
 }

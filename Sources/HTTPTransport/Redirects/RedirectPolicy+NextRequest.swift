@@ -32,7 +32,7 @@ extension RedirectPolicy {
             request: original, url: currentRequest.url, status: status, headers: headers, redirects: trail.redirects)))
     }
     let from = currentRequest.url.absoluteString
-    let followed = trail.redirects.count
+    let followed = policy.followed + trail.redirects.count
     let target = target(of: location, from: currentRequest.url)
     if let target, !policy.follows(Step(request: currentRequest, status: status, target: target, count: followed)) {
       return .deliver

@@ -36,6 +36,8 @@ public struct RedirectPolicy: Sendable, Hashable {
   let limit: Int
   package let allowsDowngrade: Bool
   var keepsMethod = false
+  /// The number of redirects that the caller of the transport has followed before.
+  private(set) var followed = 0
   private(set) var rule: Rule
 
   /// The selection of redirects. Custom rules are equal if they are copies of one another.
@@ -87,6 +89,19 @@ public struct RedirectPolicy: Sendable, Hashable {
       CustomRule { [self] step in
         guard follows(step), Origin(step.request.url) == Origin(step.target) else { return false }
         return step.status == 303 || !Self.changesToGet(step.status, step.request.method, keepsMethod: keepsMethod)
+      })
+    return policy
+  }
+
+  /// This policy without redirects from the origin to itself, after `followed` redirects: the caller follows those, because
+  /// it computes other credentials for each of them. Behind a redirect to another origin, nothing differs.
+  package func leavingOrigin(after followed: Int) -> RedirectPolicy {
+    guard rule != .none else { return self }
+    var policy = self
+    policy.followed = followed
+    policy.rule = .custom(
+      CustomRule { [self] step in
+        (step.count > followed || Origin(step.request.url) != Origin(step.target)) && follows(step)
       })
     return policy
   }

@@ -17,8 +17,8 @@ public protocol Signer: Sendable {
   /// own nonce. It runs in a task that is cancelled with the call. With Swift 6.2 on Linux and on Apple's systems of 2025,
   /// the task begins on the sending thread, so a signer that waits for nothing takes no detour.
   ///
-  /// The transport follows redirects itself. Within the origin, the next request carries the signature of the first one,
-  /// which a server that signs the path rejects: call the final URL, or use `RedirectPolicy.none`.
+  /// It is also called for each redirect within the origin. The content is then that of the redirected request: the parameters
+  /// of its URL, and those of its body, if the redirect keeps the body. Another origin receives no signature.
   ///
   /// - Throws: Any error. The request then fails with it, and nothing is sent.
   func sign(_ content: SignedContent) async throws -> RequestSignature
@@ -104,10 +104,11 @@ final class Signing: Sendable, ContextKey {
     var request = bare
     try task.encode(into: &request)
     encoded = request
-    parameters = try (task.pairs(for: bare.method) + bare.url.queryPairs).sorted {
-      ($0.name, $0.value) < ($1.name, $1.value)
-    }
-    .map { SignedContent.Parameter(name: $0.name, value: $0.value) }
+    parameters = Self.sorted(try task.pairs(for: bare.method) + bare.url.queryPairs)
+  }
+
+  private static func sorted(_ pairs: [(name: String, value: String)]) -> [SignedContent.Parameter] {
+    pairs.map(SignedContent.Parameter.init).sorted { ($0.name, $0.value) < ($1.name, $1.value) }
   }
 
   /// Returns `request`, which is `encoded` with the changes made by interceptors, with a new signature.
@@ -119,21 +120,64 @@ final class Signing: Sendable, ContextKey {
       let signature = try await signer.sign(SignedContent(request: unsigned, parameters: parameters))
       return try adding(signature, to: unsigned)
     } catch {
-      if error is NetworkError || error is CancellationError { throw NetworkError.wrapping(error).about(request) }
-      throw NetworkError(
-        kind: .encoding, message: (error as? any LocalizedError)?.errorDescription,
-        reason: "the request cannot be signed: \(error)", request: request, underlying: error)
+      throw failure(error, of: request)
     }
   }
 
-  private func adding(_ signature: RequestSignature, to unsigned: Request) throws -> Request {
+  /// Returns `next`, to which a redirect within the origin leads, with a signature of its own.
+  ///
+  /// - Parameter request: The request that was redirected, as it was before it was signed and compressed.
+  /// - Throws: As `sign(_:)`.
+  func sign(_ next: Request, redirectedFrom request: Request) async throws(NetworkError) -> Request {
+    do {
+      let former = next.context[Signed.self]?.signature ?? RequestSignature()
+      let keepsBody = !next.body.isEmpty
+      var unsigned = next
+      unsigned.context[Signed.self] = nil
+      for field in former.headers where next.headers[field.name] == field.value {
+        unsigned.headers[field.name] = request.headers[field.name]
+      }
+      if keepsBody {
+        unsigned.body = request.body
+        for name in ["Content-Type", "Content-Encoding"] { unsigned.headers[name] = request.headers[name] }
+      }
+      // The server may repeat the query, with its signature.
+      unsigned.url = next.url.withoutQueryPairs(of: try former.names(by: task.conventions.query))
+      let content = unsigned.url.queryPairs + (keepsBody ? bodyParameters : [])
+      let signature = try await signer.sign(
+        SignedContent(request: unsigned, parameters: Self.sorted(content)))
+      return try adding(signature, to: unsigned, ofRedirect: true)
+    } catch {
+      throw failure(error, of: next)
+    }
+  }
+
+  /// The parameters that are not in the URL.
+  private var bodyParameters: [(name: String, value: String)] {
+    var left = parameters.map { (name: $0.name, value: $0.value) }
+    for pair in encoded.url.queryPairs {
+      if let place = left.firstIndex(where: { $0 == pair }) { left.remove(at: place) }
+    }
+    return left
+  }
+
+  private func failure(_ error: any Error, of request: Request) -> NetworkError {
+    if error is NetworkError || error is CancellationError { return NetworkError.wrapping(error).about(request) }
+    return NetworkError(
+      kind: .encoding, message: (error as? any LocalizedError)?.errorDescription,
+      reason: "the request cannot be signed: \(error)", request: request, underlying: error)
+  }
+
+  private func adding(
+    _ signature: RequestSignature, to unsigned: Request, ofRedirect isRedirect: Bool = false
+  ) throws -> Request {
     var request = unsigned
     if !signature.parameters.isEmpty {
       // A URL from the server, such as the next page's, may contain the previous signature.
       if request.url.query != nil, request.url != encoded.url {
         request.url = request.url.withoutQueryPairs(of: try signature.names(by: task.conventions.query))
       }
-      try write(signature.parameters, into: &request)
+      try write(signature.parameters, into: &request, ofRedirect: isRedirect)
     }
     request.headers = request.headers.merging(signature.headers)
     request.originBoundHeaders = request.originBoundHeaders.merging(signature.headers)
@@ -142,10 +186,13 @@ final class Signing: Sendable, ContextKey {
   }
 
   /// Encodes the parameters of the call again, with `extra` among them.
-  private func write(_ extra: Parameters, into request: inout Request) throws {
+  private func write(_ extra: Parameters, into request: inout Request, ofRedirect isRedirect: Bool) throws {
     var whole = bare
     try TaskEncoder(task: task.task, common: extra.over(task.common), conventions: task.conventions)
       .encode(into: &whole)
+    if isRedirect, request.body.isEmpty || whole.url != encoded.url {
+      return try task.conventions.query.encode(extra, into: &request)
+    }
     request.body = whole.body
     // A multipart body has a new boundary.
     if request.headers["Content-Type"] == encoded.headers["Content-Type"] {

@@ -5,7 +5,10 @@ import Streams
 struct TransportInterceptor: Interceptor {
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     let (network, progress, delivery) = (next.network, next.progress, next.delivery)
-    return Observable(push: { Transmission.begin(request, network, progress, delivery, Sink($0, $1)) })
+    let send = { @Sendable request in
+      Observable<Response>(push: { Transmission.begin(request, network, progress, delivery, Sink($0, $1)) })
+    }
+    return OriginRedirects(request, clock: next.clock, transport: send)?.response ?? send(request)
   }
 }
 

@@ -123,6 +123,13 @@ extension EnvelopeRules {
     guard json.kind == .object else {
       throw json.failure("the response is of type \(json.kind), not an object with an envelope" + remedy, at: [])
     }
+    if let name = value.failure {
+      guard let failure = value.reportedFailure(in: json) else { return }
+      let words = value.words(in: json)
+      throw json.reading.error(
+        .rejected, "the server reported \(name.debugDescription): \(words ?? Envelope.cut(failure.description))",
+        code: value.numericCode(in: json), message: words)
+    }
     let code = json[value.code]
     guard code.exists else {
       throw json.failure("the envelope has no member \(value.code.debugDescription)" + remedy, at: [value.code])

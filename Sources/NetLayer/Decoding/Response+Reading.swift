@@ -24,10 +24,9 @@ extension Response {
   }
 
   private func text(_ bytes: Data, _ encoding: String.Encoding, _ name: String) throws(NetworkError) -> String {
-    let text = encoding == .utf8 ? String(validating: bytes, as: UTF8.self) : String(bytes, in: encoding)
-    guard let text else {
+    guard let text = encoding.text(of: bytes) else {
       // Zeros are valid text in every charset, so if they fail, the decoder is missing.
-      guard String(Data(count: 4), in: encoding) != nil else {
+      guard encoding.text(of: Data(count: 4)) != nil else {
         throw parseFailure(
           "the charset \(name.debugDescription) requires Foundation, which this program does not link; decode the body "
             + "bytes yourself, or use a Foundation class such as NSString")
@@ -65,7 +64,7 @@ extension Response {
     let rules = context.envelope
     try validate(by: rules)
     var response = self
-    if body.isEmpty, rules.value.isNone { response.body = Data("null".utf8) }
+    if isBlank, rules.value.isNone { response.body = Data("null".utf8) }
     let json = try response.json(carrying: context)
     try rules.check(json)
     return json
@@ -88,7 +87,7 @@ extension Response {
   @usableFromInline
   func model<Model: NonisolatedDecodable>(_ type: Model.Type, at path: String?, failsOnEmptyData: Bool) throws -> Model
   {
-    guard body.isEmpty, !failsOnEmptyData else { return try json().model(type, at: path) }
+    guard isBlank, !failsOnEmptyData else { return try json().model(type, at: path) }
     var stand = self
     var last: (any Error)?
     for text in ["null", "{}", "[]"] {
@@ -100,15 +99,16 @@ extension Response {
 
   /// Reads a model as every call does that returns one: from the payload, if the code of its envelope is a success.
   ///
-  /// A `BaseResponse` contains its own envelope, so it is decoded from the whole body. An optional model of an empty body
-  /// is `nil`.
+  /// A `BaseResponse` contains its own envelope, so it is decoded from the whole body. An optional model of an empty
+  /// body, or of one of blanks and line breaks, is `nil`.
   @usableFromInline
   func payload<Model: NonisolatedDecodable>(_ type: Model.Type) throws -> Model {
-    if isEmpty, Model.self is any ExpressibleByNilLiteral.Type {
+    let isNothing = isEmpty || isBlank && Model.self != String?.self && Model.self != Data?.self
+    if isNothing, Model.self is any ExpressibleByNilLiteral.Type {
       return try JSON(Data("null".utf8), carrying: reading.with(response: self)).model(type, at: nil)
     }
     // The error of an empty body names it, with or without an envelope.
-    if body.isEmpty || JSON.isBaseResponse(type) { return try model(type, at: nil, failsOnEmptyData: true) }
+    if isBlank || JSON.isBaseResponse(type) { return try model(type, at: nil, failsOnEmptyData: true) }
     return try EnvelopeReader(common()).payload(type)
   }
 
@@ -119,7 +119,7 @@ extension Response {
   public var envelopeCode: Int? {
     let rules = reading.envelope.value
     guard !rules.isNone, !body.isEmpty else { return nil }
-    return (try? JSON(parsing: body))?[rules.code].numeric
+    return (try? JSON(parsing: body)).flatMap(rules.numericCode)
   }
 
   /// Reads the payload as JSON, by the same rules.
@@ -133,6 +133,9 @@ extension Response {
 
   /// Whether there is nothing to read (RFC 9110 §15.3.5, §15.3.6).
   var isEmpty: Bool { status == 204 || status == 205 || body.isEmpty && file == nil }
+
+  /// Whether the body has no byte, or only blanks and line breaks, which some servers send in place of nothing.
+  private var isBlank: Bool { body.allSatisfy { [0x20, 0x09, 0x0a, 0x0d].contains($0) } }
 
   /// Returns this response if its status is 200 to 299 and its body is not an envelope that reports a failure.
   @usableFromInline

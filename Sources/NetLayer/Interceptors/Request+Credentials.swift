@@ -36,4 +36,11 @@ extension Request {
   }
 }
 
+extension [Request.Credentials] {
+  /// Removes the last credentials that `matches` returns `true` for.
+  mutating func removeLast(where matches: (Request.Credentials) -> Bool) {
+    if let place = lastIndex(where: matches) { remove(at: place) }
+  }
+}
+
 private enum CredentialsKey: ContextKey { static let defaultValue: [Request.Credentials] = [] }

@@ -7,7 +7,7 @@ public struct Paging: Sendable, Hashable {
     /// The URL of the next page, in the `Link` field or at a path of the body.
     case link(at: String?)
     case cursor(at: String, parameter: String)
-    case number(parameter: String, from: Int)
+    case number(parameter: String, from: Int, pages: String?, endsAt: [Int])
     case offset(parameter: String, from: Int)
   }
 
@@ -30,9 +30,26 @@ public struct Paging: Sendable, Hashable {
   public static func cursor(at path: String = "cursor", parameter: String = "cursor") -> Paging {
     Paging(kind: .cursor(at: path, parameter: parameter))
   }
-  /// Sends the number of the page, until a page is empty.
-  public static func number(parameter: String = "page", from first: Int = 1) -> Paging {
-    Paging(kind: .number(parameter: parameter, from: first))
+  /// Sends the number of the page, until a page is empty, or the last one according to `pages` or `statuses`.
+  ///
+  /// Some servers respond to a number behind the last page with an error. State their number of pages, or that status:
+  ///
+  /// ```swift
+  /// network.pages(.get("/queues"), of: Queue.self, at: "items", by: .number(pages: "page_count"))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - parameter: The name of the query parameter.
+  ///   - first: The number of the first page.
+  ///   - pages: The path of the number of pages in the body, such as `meta.last_page`, or the name of a header field with
+  ///     it, such as `X-WP-TotalPages`. A response with neither is an error of kind `parse`. `nil`, the default, if the
+  ///     server does not state it.
+  ///   - statuses: The statuses that end the list from the second page on, such as 400 or 404. Empty by default, because
+  ///     they may also be errors.
+  public static func number(
+    parameter: String = "page", from first: Int = 1, pages: String? = nil, endsAt statuses: Set<Int> = []
+  ) -> Paging {
+    Paging(kind: .number(parameter: parameter, from: first, pages: pages, endsAt: statuses.sorted()))
   }
   /// Sends the number of items received so far, until a page is empty.
   public static func offset(parameter: String = "offset", from first: Int = 0) -> Paging {
@@ -90,7 +107,7 @@ package final class PagedCall<Item: Decodable & Sendable>: Sendable {
     case (.link, let place?): call = try linked(place)
     case (.link, nil), (.cursor, nil): return first
     case (.cursor(_, let parameter), let cursor?): call = first.adding(query: [parameter: cursor])
-    case (.number(let parameter, let start), let number):
+    case (.number(let parameter, let start, _, _), let number):
       call = first.adding(query: [parameter: number ?? String(start)])
     case (.offset(let parameter, let start), let offset):
       call = first.adding(query: [parameter: offset ?? String(start)])
@@ -129,6 +146,9 @@ package final class PagedCall<Item: Decodable & Sendable>: Sendable {
 
   /// Reads the page in `response`, with the place of the next one as its cursor.
   package func page(of response: Response, at place: String?) throws -> Page<Item> {
+    if case .number(_, _, _, let statuses) = paging.kind, place != nil, statuses.contains(response.status) {
+      return Page(items: [])
+    }
     let json = try response.common()
     var page = try EnvelopeReader(json).page(of: Item.self, at: path)
     switch paging.kind {
@@ -148,10 +168,27 @@ package final class PagedCall<Item: Decodable & Sendable>: Sendable {
       page.cursor =
         try path.map { try link(in: json, at: $0, from: response) } ?? response.links["next"]?.absoluteString
     case .cursor(let path, _): page.cursor = try json.cursor(at: path)
-    case .number(_, let start): page.cursor = try next(page, from: place, or: start, step: 1)
+    case .number(_, let start, let pages, _):
+      let number = place.flatMap(Int.init) ?? start
+      let isLast = try pages.map { try self.isLast(number, of: $0, from: start, json, response) } ?? false
+      page.cursor = isLast ? nil : try next(page, from: place, or: start, step: 1)
     case .offset(_, let start): page.cursor = try next(page, from: place, or: start, step: page.items.count)
     }
     return page
+  }
+
+  /// Returns whether `number` is that of the last page, by the number of pages in the body or in the fields.
+  private func isLast(
+    _ number: Int, of name: String, from start: Int, _ json: JSON, _ response: Response
+  ) throws -> Bool {
+    let member = json[name]
+    let text = try member.exists ? member.cursor(named: name) : response.headers[name] ?? json.cursor(at: name)
+    guard let count = text.flatMap({ Int($0) }), count >= 0 else {
+      throw response.parseFailure(
+        "the number of pages is expected at \(name.debugDescription) of the body or in a header field of this name, but is "
+          + (text?.debugDescription ?? "missing") + "; check `pages` of .number")
+    }
+    return number - start >= count - 1
   }
 
   /// Returns the absolute URL at `path` of the body.

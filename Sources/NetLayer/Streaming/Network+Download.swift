@@ -17,6 +17,9 @@ extension Network {
   /// `If-Range`, RFC 9110 §13.1.5, §14.2). Otherwise, or if the resource has changed, the download restarts. For
   /// several concurrent downloads, use `Observable.merge(maxConcurrent:)`.
   ///
+  /// The request accepts no content coding. A server that codes the file anyway causes an error of kind `parse`, because
+  /// the file would not be what it is. A call with its own `Accept-Encoding` receives the bytes as they are sent.
+  ///
   /// - Parameters:
   ///   - destination: The file, in an existing directory. An existing file is replaced at the end.
   ///   - sha256: The expected digest of the file, 32 bytes. A different digest is an error of kind `file`, and the
@@ -66,12 +69,13 @@ extension Network {
     _ writer: ResumableDownload, _ endpoint: any Endpoint, mayRestart: Bool
   ) -> Observable<TransferEvent<URL>> {
     var call = CallContent(endpoint)
+    let mayBeCoded = call.headers["Accept-Encoding"] != nil
     // A content coding would make the ranges refer to the coded bytes, not to the file.
-    call.headers["Accept-Encoding"] = "identity"
+    if !mayBeCoded { call.headers["Accept-Encoding"] = "identity" }
     avoidHTTP2(&call)
     for (name, value) in writer.conditions { call.headers[name] = value }
     return streamed(call).asObservable().flatMap { streamed -> Observable<TransferEvent<URL>> in
-      switch try writer.begin(streamed.response) {
+      switch try writer.begin(streamed.response, mayBeCoded: mayBeCoded) {
       case .read:
         return Observable.create { observer in
           streamed.body.subscribe(

@@ -45,16 +45,18 @@ final class ResumableDownload: Disposable {
     }
   }
 
-  func begin(_ response: Response) throws(NetworkError) -> Step {
+  /// - Parameter mayBeCoded: Whether the caller has asked for a content coding, so that the file is stored as it is sent.
+  func begin(_ response: Response, mayBeCoded: Bool) throws(NetworkError) -> Step {
     let now = clock.now
     return try state.withLock { state throws(NetworkError) in
-      let step = try Self.begin(response, &state)
+      let step = try Self.begin(response, mayBeCoded, &state)
       state.rate.begin(state.part.count, now)
       return step
     }
   }
 
-  private static func begin(_ response: Response, _ state: inout State) throws(NetworkError) -> Step {
+  private static func begin(_ response: Response, _ mayBeCoded: Bool, _ state: inout State) throws(NetworkError) -> Step
+  {
     let range = response.headers["Content-Range"].flatMap(ContentRange.init)
     let isResumption = state.part.count > 0
     switch response.status {
@@ -80,6 +82,11 @@ final class ResumableDownload: Disposable {
       }
       try state.part.restart(nil)
       return .restart
+    case 200..<300 where !mayBeCoded && response.remainingCoding != nil:
+      throw response.parseFailure(
+        "the server sent the file with the Content-Encoding \((response.remainingCoding ?? "").debugDescription), although "
+          + "the download accepts none; let fetch decode it, with the task .download(to:), or store it coded, with an "
+          + "Accept-Encoding of the call")
     case 204, 205:
       // An empty response to a range request does not contain the file.
       if isResumption { return .fail }

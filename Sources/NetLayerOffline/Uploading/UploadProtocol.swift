@@ -86,6 +86,15 @@ public struct UploadProtocol: Sendable, Hashable {
     return reply
   }
 
+  /// Returns the remedy for a server that supports only other versions of tus (tus 1.0, "Tus-Version").
+  func versionRemedy(_ response: Response) -> String? {
+    let versions = response.headers.values(of: "Tus-Version").joined(separator: ",").split { ", \t".contains($0) }
+    guard isTus, response.status == 412, !versions.isEmpty, !versions.contains("1.0.0") else { return nil }
+    return
+      "; it supports tus \(versions.joined(separator: ", ")) instead of 1.0.0: upload to an endpoint that supports 1.0.0, "
+      + "or send the file in one request, with the task .upload"
+  }
+
   private static func single(_ name: String, _ fields: HTTPHeaders) -> String? {
     let values = fields.values(of: name)
     return values.count == 1 ? values.first.map { String($0[...].withoutBlanks) } : nil

@@ -340,6 +340,7 @@ final class UploadRun<E: Endpoint>: Disposable {
   /// The same, with the remedy for an upload that its server refuses to continue.
   private var rejection: NetworkError? {
     guard var error = lastError else { return nil }
+    if let remedy = error.response.flatMap(method.versionRemedy) { error.reason += remedy }
     let refusal = error.response.map { method.reply($0) }
     if core.withLock({ $0.state.note != nil }), refusal?.isFinal == true {
       error.reason += "; call cancelUpload to remove its note and start over"

@@ -9,9 +9,11 @@ private struct Job: Decodable, Sendable {
   var isDone: Bool
 }
 
-private struct GraphQL: Encodable, Sendable {
-  var query: String
-  var variables: [String: String]
+struct Viewer: Decodable, Sendable {
+  struct User: Decodable, Sendable {
+    var name: String
+  }
+  var user: User?
 }
 
 /// Runs each recipe of the cookbook, and compares its output with the page.
@@ -190,12 +192,28 @@ final class CookbookSamples: XCTestCase {
 
   func test_sendAGraphqlQuery() async throws {
     let url = url
-    let stub = StubTransport { _ in .json(#"{"data":{"user":{"name":"Ada"}}}"#) }
+    let stub = StubTransport { request in
+      guard case .data(let body) = request.body, let json = try? JSON(parsing: body) else { return nil }
+      XCTAssertEqual(json["variables"]["first"].int, 10)
+      XCTAssertTrue(json["variables"]["after"].isNull)
+      return json["variables"]["id"].string == "7"
+        ? .json(#"{"data":{"user":{"name":"Ada"}}}"#)
+        : .json(#"{"data":{"user":null},"errors":[{"message":"Sign in first"}]}"#)
+    }
 
-    let graph = Network(Backend(baseURL: url, envelope: Envelope(code: "ok", data: "data"), transport: stub))
-    let query = GraphQL(query: "query($id: ID!) { user(id: $id) { name } }", variables: ["id": "7"])
-    let user = try await graph.fetch(.post("/graphql", json: query)).decode(String.self, at: "data.user.name")
-    print(user)
+    let graph = Network(Backend(baseURL: url, envelope: .graphQL, transport: stub))
+    let query = "query($id: ID!, $first: Int, $after: String) { user(id: $id) { name } }"
+    for id in ["7", "8"] {
+      let variables: JSON = ["id": JSON(id), "first": 10, "after": nil]
+      let call = Call.post("/graphql", json: ["query": JSON(query), "variables": variables] as JSON)
+      do {
+        let viewer = try await graph.fetch(call, as: Viewer.self)
+        print(viewer.user?.name ?? "nobody")
+      } catch {
+        let partial = try error.response?.decode(Viewer.self, at: "data")
+        print(error.message, partial?.user?.name ?? "nobody")
+      }
+    }
     try assertPrinted(asIn: "Cookbook", 15)
   }
 

@@ -22,7 +22,7 @@ private struct Part: Decodable, Sendable {
   var done: Bool
 }
 
-private struct Project: Decodable, Sendable {
+struct Project: Decodable, Sendable {
   var name: String
 }
 

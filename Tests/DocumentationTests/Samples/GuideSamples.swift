@@ -15,6 +15,21 @@ struct TodoDetail: Endpoint {
   var path: String { "/todos/\(id)" }
 }
 
+struct NewTodo: Encodable, Sendable {
+  var title: String
+}
+
+struct AddTodo: Endpoint {
+  typealias Output = Todo
+  let todo: NewTodo
+  let dryRun: Bool
+  var path: String { "/todos" }
+  var method: HTTPMethod { .post }
+  var query: Parameters { ["dry_run": dryRun] }
+  var task: HTTPTask { .json(todo) }
+  var timeout: Duration? { .seconds(30) }
+}
+
 struct Invalid: Decodable, Sendable {
   var fields: [String]
 }
@@ -93,6 +108,10 @@ final class GuideSamples: XCTestCase {
     let detail = try await todos.fetch(TodoDetail(id: 7))
     XCTAssertEqual(detail.title, "Tea")
 
+    _ = try await todos.response(AddTodo(todo: NewTodo(title: "Tea"), dryRun: true))
+    XCTAssertEqual(stub.requests.last?.url.query(), "dry_run=1")
+    XCTAssertEqual(stub.requests.last?.timeouts.call, .seconds(30))
+
     try await todos.fetch(.post("/files", .upload(file))) { progress in
       print(progress.fractionSent ?? 0)
     }
@@ -136,13 +155,26 @@ final class GuideSamples: XCTestCase {
     }
     try assertPrinted(asIn: "ReadingAllPages", 0)
 
+    let broker = Network(
+      Backend(
+        baseURL: URL(string: "http://rabbit.example"),
+        transport: StubTransport { request in
+          request.url.query()?.contains("page=1") == true
+            ? .json(#"{"items":[{"name":"tasks"},{"name":"mails"}],"page_count":2}"#)
+            : .json(#"{"items":[{"name":"logs"}],"page_count":2}"#)
+        }))
+    let queues = broker.pages(
+      .get("/queues", query: ["page_size": 2]), of: Project.self, at: "items", by: .number(pages: "page_count"))
+    for try await page in queues.values { print(page.items.map(\.name)) }
+    try assertPrinted(asIn: "ReadingAllPages", 2)
+
     var next: Call? = .get("/orders")
     while let call = next {
       let response = try await shop.fetch(call)
       print(try response.decode([Order].self).map(\.id))
       next = response.links["next"].map { .get($0) }
     }
-    try assertPrinted(asIn: "ReadingAllPages", 2)
+    try assertPrinted(asIn: "ReadingAllPages", 3)
 
     let pages = Observable.pages(startingAt: nil) { cursor in
       let found = try await shop.fetch(.post("/find", parameters: ["after": cursor]), as: Found.self)

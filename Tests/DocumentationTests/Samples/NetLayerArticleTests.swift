@@ -33,6 +33,11 @@ final class NetLayerArticleTests: XCTestCase {
       .disposed(by: bag)
     await done.wait()
     try assertPrinted(asIn: "EnvelopeAPIs", 1)
+
+    let graph = Network(Backend(baseURL: libraryURL, envelope: .graphQL, transport: stub))
+    let other = Network(
+      Backend(baseURL: libraryURL, envelope: Envelope(failure: "fault", data: "result"), transport: stub))
+    _ = (graph, other)
   }
 
   func test_errors() async throws {

@@ -118,6 +118,25 @@
       }
     }
 
+    func test_zerosAfterGzip_areIgnored_inAnyFramingAndChunk() throws {
+      for count in [1, 512, 40_000] {
+        let padded = TestRoutes.gzip + [UInt8](repeating: 0, count: count)
+        for framing in Framing.allCases {
+          XCTAssertEqual(try outcome(response(padded, "gzip", framing)).get(), Self.message)
+        }
+        guard case .failure = try outcome(response(padded + TestRoutes.gzip, "gzip", .length)) else {
+          XCTFail("a member behind the padding passed")
+          continue
+        }
+      }
+      for (name, bytes) in Self.codings where name != "gzip" {
+        guard case .failure = try outcome(response(bytes + [0], name, .length)) else {
+          XCTFail("\(name) with a zero passed")
+          continue
+        }
+      }
+    }
+
     func test_bytesAfterTheEndOfTheCodingAreAnError() throws {
       for (name, bytes) in Self.codings {
         guard case .failure(let error) = try outcome(response(bytes + Array("garbage".utf8), name, .length)) else {

@@ -176,6 +176,25 @@ final class UploadRowTests: UploadTestCase {
     }
   }
 
+  func test_upload_row_11_serverOfAnotherTusVersion_isNamedWithTheRemedy() async throws {
+    for (versions, remedy) in [
+      ("0.2.2, 0.2.1", "; it supports tus 0.2.2, 0.2.1 instead of 1.0.0: upload to an endpoint"), ("1.0.0,0.2.2", nil),
+      (nil, nil),
+    ] as [(String?, String?)] {
+      let server = try UploadServer(.tus)
+      let bytes = try write(1000)
+      server.fail("POST", .status(412, versions.map { ["Tus-Version": $0] } ?? [:]))
+      let result = await upload(server, .tus)
+      guard case .failure(let error) = result else { return XCTFail("no error") }
+      XCTAssertEqual(error.status, 412)
+      XCTAssertEqual(error.reason.contains("instead of 1.0.0"), remedy != nil)
+      if let remedy { XCTAssertTrue(error.reason.contains(remedy), error.reason) }
+      XCTAssertEqual(server.log, ["POST /files"], "it is not asked again")
+      // The remedy.
+      await assertUploads(bytes, server, .tus)
+    }
+  }
+
   func test_upload_row_13_busyServer_isAskedAgain() async throws {
     for method in methods {
       try removeNotes()

@@ -65,4 +65,15 @@ final class BodyConventionTests: XCTestCase {
     ).pairs(for: .post)
     XCTAssertEqual(content.map { "\($0.name)=\($0.value)" }, ["aB=1", "c_d=2"], "the keys of a dictionary are data")
   }
+
+  func test_modelsAsJSON_areEncodedAsInACall() throws {
+    XCTAssertEqual(
+      try JSON(encoding: Post(), with: JSONParameterEncoder(dates: .iso8601, keys: .snakeCase)).description,
+      #"{"made_at":"1970-01-01T00:00:00Z","post_title":"t"}"#)
+    XCTAssertEqual(try JSON(encoding: [1, 2]).description, "[1,2]")
+    XCTAssertEqual(try JSON(encoding: String?.none).description, "null")
+    XCTAssertThrowsError(try JSON(encoding: Double.nan)) {
+      XCTAssertEqual(($0 as? NetworkError)?.kind, .encoding)
+    }
+  }
 }

@@ -188,6 +188,18 @@ final class OneRuleTests: XCTestCase {
         XCTAssertNil(implied, "\(status), \(body), \(envelope)")
       }
     }
+    for body in ["\n", " \r\n\t"] {
+      for envelope in [Envelope.none, .standard] {
+        let blank = network(body, envelope)
+        let user = try await blank.fetch(.get("/x"), as: User?.self)
+        XCTAssertNil(user)
+        let text = try await blank.fetch(.get("/x"), as: String?.self)
+        XCTAssertEqual(text, body)
+        let kind = await kind { try await blank.fetch(.get("/x"), as: User.self) }
+        XCTAssertEqual(kind, .parse)
+        try await blank.fetch(.get("/x"))
+      }
+    }
     let user = try await network(#"{"id":7}"#, .none).fetch(.get("/x"), as: User?.self)
     XCTAssertEqual(user, User(id: 7))
     let kind = await kind { try await self.network("", .none).fetch(.get("/x"), as: User.self) }

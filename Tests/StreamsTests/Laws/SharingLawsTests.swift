@@ -158,4 +158,59 @@ final class SharingLawsTests: StreamsTestCase {
     XCTAssertEqual(log.all, [7])
     late.dispose()
   }
+
+  func test_law24_aConnectionAfterTheEndServesThoseWhoSubscribedSince() {
+    let starts = Log<Void>()
+    let source = Observable<Int>.deferred {
+      starts.add(())
+      return .just(starts.count)
+    }
+    let log = Log<String>()
+    func subscribe(_ name: String, to shared: ConnectableObservable<Int>) -> any Disposable {
+      shared.subscribe(onNext: { log.add("\(name)\($0)") }, onCompleted: { log.add("\(name)|") })
+    }
+    func rounds(_ shared: ConnectableObservable<Int>) -> [String] {
+      let observers = CompositeDisposable()
+      for name in ["a", "b", "c"] {
+        observers.insert(subscribe(name, to: shared))
+        if name == "b" { log.add("connect") }
+        if name != "c" { _ = shared.connect() }
+      }
+      observers.dispose()
+      return log.all
+    }
+    for shared in [source.publish(), source.replay(1)] {
+      XCTAssertEqual(rounds(shared).suffix(5).map { $0.filter { !$0.isNumber } }, ["a", "a|", "connect", "b", "b|"])
+    }
+    XCTAssertEqual(starts.count, 4)
+    // A subject of the caller has its terminal event forever, so the second run reaches nobody.
+    XCTAssertEqual(
+      rounds(source.multicast(PublishSubject())).suffix(5), ["a5", "a|", "b|", "connect", "c|"])
+    XCTAssertEqual(starts.count, 6)
+  }
+
+  func test_law24_aRetryBehindShareSubscribesBeforeTheFailedSourceIsDisposed_inFrontAfterwards() {
+    func events(_ build: (Observable<Int>) -> Observable<Int>) -> [String] {
+      let log = Log<String>()
+      let observers = Locked<[AnyObserver<Int>]>([])
+      let source = Observable<Int>.create { observer in
+        let number = observers.withLock { observers in
+          observers.append(observer)
+          return observers.count
+        }
+        log.add("subscribe \(number)")
+        return Disposables.create { log.add("dispose \(number)") }
+      }
+      let subscription = build(source).subscribe()
+      observers.withLock { $0.first }?.onError(TestError())
+      subscription.dispose()
+      // They retain the source, which retains this list.
+      observers.withLock { $0 = [] }
+      return log.all
+    }
+    XCTAssertEqual(
+      events { $0.retry(2).share() }, ["subscribe 1", "dispose 1", "subscribe 2", "dispose 2"])
+    XCTAssertEqual(
+      events { $0.share().retry(2) }, ["subscribe 1", "subscribe 2", "dispose 1", "dispose 2"])
+  }
 }

@@ -279,4 +279,35 @@ final class RxSwiftSnippetsTests: StreamsTestCase {
       XCTAssertEqual(log.all, ["enabled false", "enabled true", "hello ann", "failed"])
     }
   }
+
+  /// The idiom of ReactiveX's documentation: RxSwift runs the last attempt to its end.
+  func test_retryWhenWithARange_losesItsLastAttempt_andTheRemediesDoNot() {
+    func events(_ retried: (Observable<Int>, TestScheduler) -> Observable<Int>) -> String {
+      let scheduler = TestScheduler()
+      let log = Log<String>()
+      let attempts = Log<Void>()
+      let source = Observable<Int>.deferred {
+        attempts.add(())
+        return attempts.count < 4 ? .error(APIError.offline) : .timer(.seconds(1), scheduler: scheduler)
+      }
+      let subscription = retried(source, scheduler).subscribe(
+        onNext: { log.add("\($0)") }, onError: { _ in log.add("#") }, onCompleted: { log.add("|") })
+      scheduler.start()
+      subscription.dispose()
+      return "\(attempts.count) " + log.all.joined()
+    }
+    func paused(_ count: Int) -> (Observable<Int>, TestScheduler) -> Observable<Int> {
+      { source, scheduler in
+        source.retryWhen { errors in
+          Observable.zip(errors, Observable.range(start: 1, count: count)).flatMap { _, pause in
+            Observable<Int>.timer(.seconds(pause), scheduler: scheduler)
+          }
+        }
+      }
+    }
+    XCTAssertEqual(events(paused(3)), "4 |")
+    XCTAssertEqual(events(paused(4)), "4 0|")
+    XCTAssertEqual(
+      events { $0.retry(RetryPolicy(attempts: 4, jitter: \.upperBound, scheduler: $1)) }, "4 0|")
+  }
 }

@@ -59,6 +59,22 @@ func scanning(_ name: String, _ bytes: Data, times: Int) -> Row {
     foundation: { !withPeers || (try? JSONSerialization.jsonObject(with: bytes)) != nil })
 }
 
+/// Encodes the model as the body of a request, as a call with `json:` does.
+func encoding(_ name: String, _ value: some Encodable & Sendable, times: Int) -> Row {
+  let own = JSONParameterEncoder(dates: .secondsSince1970)
+  let foundation = JSONEncoder()
+  foundation.dateEncodingStrategy = .secondsSince1970
+  func body() -> Int {
+    var request = Request(method: .post, url: URL(filePath: "/"))
+    try? own.encode(Parameters(value), into: &request)
+    if case .data(let data) = request.body { return data.count }
+    return 0
+  }
+  return Row(
+    name: "\(name), encoded", bytes: body(), times: times, target: .ratio(1), ours: { body() > 0 },
+    foundation: { !withPeers || (try? foundation.encode(value)) != nil })
+}
+
 let seconds = JSONModelDecoder { $0.dateDecodingStrategy = .secondsSince1970 }
 try Network.setDefault(Network(Backend(baseURL: URL(filePath: "/"), coding: .init(decoder: seconds))))
 
@@ -69,6 +85,12 @@ var rows: [Row] = []
 rows += decoding("700 B", User.self, small, times: 4_000)
 rows += decoding("1 MB", [User].self, large, times: 4)
 rows += decoding("1 MB, ISO 8601", [User].self, dated, times: 4) { $0.dateDecodingStrategy = .iso8601 }.prefix(1)
+rows += decoding("twitter's shape", Timeline.self, Payloads.envelope(Timeline.make(400)), times: 10).prefix(1)
+rows += decoding("citm's shape", Catalog.self, Payloads.envelope(Catalog.make(400)), times: 10).prefix(1)
+rows.append(encoding("700 B", Payloads.user(7), times: 4_000))
+rows.append(encoding("1 MB", (0..<1_500).map(Payloads.user), times: 4))
+rows.append(encoding("twitter's shape", Timeline.make(400), times: 10))
+rows.append(encoding("citm's shape", Catalog.make(400), times: 10))
 rows.append(scanning("1 MB", large, times: 20))
 rows.append(scanning("700 B", small, times: 20_000))
 

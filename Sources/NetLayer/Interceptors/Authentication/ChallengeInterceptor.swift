@@ -12,8 +12,8 @@ import Streams
 ///
 /// The first request is sent without credentials, and again after the challenge. Later requests carry credentials from the
 /// start. A request whose body can't be sent again, and one that the server rejects again, ends with its 401
-/// response. A request with an `Authorization` field is not changed. The field of Digest contains the path, so a
-/// redirect to another path of the server ends with status 400 or 401: call the final URL.
+/// response. A request with an `Authorization` field is not changed. A redirect within the origin is followed with
+/// credentials for its own path and method.
 ///
 /// Place it where an ``AuthenticationInterceptor`` would be.
 public final class ChallengeInterceptor: Interceptor, RecordsCredentials {
@@ -108,6 +108,15 @@ public final class ChallengeInterceptor: Interceptor, RecordsCredentials {
     var copy = request
     copy.headers["Authorization"] = field
     copy.credentials.append(Request.Credentials(account: user, headers: ["Authorization": field]))
+    // Basic is the same for each request, and the transport keeps it within the origin.
+    guard nonce != "basic" else { return (copy, nonce) }
+    copy.context[RedirectCredentials.self].append { [self] next, redirect in
+      note(redirect)
+      var next = next
+      next.headers["Authorization"] = nil
+      next.credentials.removeLast { $0.account == user && $0.headers.contains { $0.name == "Authorization" } }
+      return .just(authorized(next).request)
+    }
     return (copy, nonce)
   }
 
