@@ -36,24 +36,37 @@ package struct Heap<Element: Comparable> {
   }
 }
 
-extension Array where Element: Comparable {
-  /// Returns the place of `element` in a sorted array.
-  private func place(of element: Element) -> Int {
-    if let last, last < element { return count }
+/// An array in the order of the keys of its elements, which are unique.
+extension Array {
+  /// Returns the place of the first element whose key is not below `key`.
+  private func place<Key: Comparable>(of key: Key, _ keyOf: (Element) -> Key) -> Int {
+    // Most keys grow.
+    if let last, keyOf(last) < key { return count }
     var (low, high) = (0, count)
     while low < high {
       let middle = (low + high) / 2
-      if self[middle] < element { low = middle + 1 } else { high = middle }
+      if keyOf(self[middle]) < key { low = middle + 1 } else { high = middle }
     }
     return low
   }
 
-  /// Inserts `element` into a sorted array, which does not contain it.
-  package mutating func insertInOrder(_ element: Element) { insert(element, at: place(of: element)) }
-
-  /// Removes `element` from a sorted array, if it is there.
-  package mutating func removeInOrder(_ element: Element) {
-    let place = place(of: element)
-    if place < count, self[place] == element { remove(at: place) }
+  /// Inserts `element`, whose key the array does not contain.
+  package mutating func insertInOrder<Key: Comparable>(_ element: Element, by keyOf: (Element) -> Key) {
+    insert(element, at: place(of: keyOf(element), keyOf))
   }
+
+  /// Removes the element of `key`, and returns it; `nil` if there is none.
+  @discardableResult
+  package mutating func removeInOrder<Key: Comparable>(_ key: Key, by keyOf: (Element) -> Key) -> Element? {
+    let place = place(of: key, keyOf)
+    return place < count && keyOf(self[place]) == key ? remove(at: place) : nil
+  }
+}
+
+extension Array where Element: Comparable {
+  /// Inserts `element`, which the array does not contain.
+  package mutating func insertInOrder(_ element: Element) { insertInOrder(element) { $0 } }
+
+  /// Removes `element`, if it is there.
+  package mutating func removeInOrder(_ element: Element) { removeInOrder(element) { $0 } }
 }

@@ -52,7 +52,9 @@ package enum HARReader {
       dated.append((latest, dated.count, entry))
       // Two bytes of a joined value are a field.
       fields += entry.requestHeaders.count + entry.responseHeaders.count
-      guard fields <= maxAllFields else { throw Invalid("it has more than \(maxAllFields) header fields; save fewer calls") }
+      guard fields <= maxAllFields else {
+        throw Invalid("it has more than \(maxAllFields) header fields; save fewer calls")
+      }
     }
     return dated.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
   }
