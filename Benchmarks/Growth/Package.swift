@@ -8,7 +8,9 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "GrowthBenchmarks",
-      dependencies: ["NetLayer", "NetLayerQueries", "NetLayerOffline", "NetLayerRecording", "NetLayerTesting", "Streams"].map {
+      dependencies: [
+        "NetLayer", "NetLayerQueries", "NetLayerOffline", "NetLayerRecording", "NetLayerTesting", "Streams",
+      ].map {
         .product(name: $0, package: "NetLayer")
       })
   ]

@@ -27,6 +27,12 @@ final class OutboxStateTests: XCTestCase {
     XCTAssertEqual(state.handle(.reported(names[1]), at: .zero), [.remove(names[1]), .start(names[0])])
   }
 
+  func test_outbox_earlierEntryOfAnotherProcess_isSentAfterTheFailureOfTheOneInFlight() {
+    var (state, _) = machine([.init(names[1], key: "k")])
+    _ = state.handle(.add([.init(names[0], key: "k")]), at: .zero)
+    XCTAssertEqual(state.handle(.end(names[1], .failed(down)), at: .zero), [.start(names[0])])
+  }
+
   func test_outbox_refusalOfARefreshedToken_waitsForASignIn() {
     var (state, _) = machine([.init(names[0], account: "a")])
     // The refresh, which is not a sign-in.

@@ -3,6 +3,8 @@ import Foundation
 /// One kind of work, and the program that does it for n things.
 struct Row: Sendable {
   let name: String
+  /// The smallest n that tells anything.
+  var least = 16
   /// The largest n that makes sense; the factor is smaller if 16 n is above it.
   var most = 1 << 20
   /// Prepares n things, and returns the work.
@@ -36,7 +38,7 @@ struct Row: Sendable {
 
   func growth() async throws -> Growth {
     _ = try await time(16, runs: 1)
-    var count = 16
+    var count = least
     var time = try await time(count, runs: 3)
     while time < 0.001, count * 32 <= most {
       count *= 2

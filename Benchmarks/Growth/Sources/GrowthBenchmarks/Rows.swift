@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackServer
 import NetLayer
 import NetLayerOffline
 import NetLayerQueries
@@ -24,7 +25,9 @@ struct Always: Reachability {
 let base = URL(string: "http://h")
 let item = #"{"id":1}"#
 
-func network(_ interceptors: [any Interceptor] = [], _ respond: @escaping @Sendable (Request) -> StubTransport.StubbedResponse) -> Network {
+func network(
+  _ interceptors: [any Interceptor] = [], _ respond: @escaping @Sendable (Request) -> StubTransport.StubbedResponse
+) -> Network {
   Network(Backend(baseURL: base, transport: StubTransport(respond), interceptors: interceptors))
 }
 
@@ -71,23 +74,28 @@ let rows: [Row] = [
     let parts = (0..<count).map { MultipartForm.Part.field("name\($0)", "value") }
     return { try await stub.fetch(.post("/", .multipart(MultipartForm(parts)))) }
   },
-  Row(name: "a response with n header fields") { count in
-    let headers = HTTPHeaders((0..<count).map { HTTPHeaders.Field(name: "name-\($0)", value: "value") })
-    let network = network { _ in .response(headers: headers) }
-    return { for _ in 0..<8 { _ = try await network.response(.get("/")) } }
+  Row(name: "a response with n header fields", least: 30, most: 480) { count in
+    let fields = (0..<count).map { (name: "name-\($0)", value: "value") }
+    let server = try TestServer { _ in .init(headers: fields) }
+    let network = Network(Backend(baseURL: server.url))
+    return {
+      for _ in 0..<8 { _ = try await network.response(.get("/")) }
+      withExtendedLifetime(server) {}
+    }
   },
-  Row(name: "an HTTP cache with n responses") { count in
-    let cache = CacheInterceptor(ResponseCache(storingIn: nil, maxMemorySize: 1 << 30), policy: .cacheFirst(maxAge: .seconds(60)))
+  Row(name: "an HTTP cache with n responses", least: 256) { count in
+    let cache = CacheInterceptor(
+      ResponseCache(storingIn: nil, maxMemorySize: 1 << 30), policy: .cacheFirst(maxAge: .seconds(60)))
     let network = network([cache]) { _ in .json(item) }
     return {
       for number in 0..<count { _ = try await network.fetch(Numbered(number: number)) }
       for number in 0..<count { _ = try await network.fetch(Numbered(number: number)) }
     }
   },
-  Row(name: "a list of n pages") { count in
+  Row(name: "a list of n pages", least: 64) { count in
     let network = network { request in
       let page = Int(request.url.query?.split(separator: "=").last ?? "1") ?? 1
-      return .json(page <= count ? "[\(item)]" : "[]")
+      return .json(page <= count ? "[{\"id\":\(page)}]" : "[]")
     }
     return { _ = try await network.fetchAll(.get("/"), of: Item.self, by: .number()) }
   },
@@ -105,7 +113,7 @@ let rows: [Row] = [
     let network = network(Array(repeating: pass, count: count)) { _ in .json(item) }
     return { _ = try await network.fetch(.get("/"), as: Item.self) }
   },
-  Row(name: "n calls at the same time") { count in
+  Row(name: "n calls at the same time", least: 256) { count in
     return {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<count { group.addTask { _ = try await stub.fetch(Numbered(number: number)) } }
@@ -122,7 +130,7 @@ let rows: [Row] = [
       }
     }
   },
-  Row(name: "n hosts that wait for a limit", most: 1 << 15) { count in
+  Row(name: "n hosts that wait for a limit", least: 512, most: 1 << 15) { count in
     let network = network([LimitInterceptor(maxConcurrent: 4, maxPerHost: 2)]) { _ in .json(item) }
     return {
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -135,7 +143,7 @@ let rows: [Row] = [
     let jar = CookieJar()
     return { for number in 0..<count { try jar.insert(.init(name: "a", value: "1", domain: "h\(number).example")) } }
   },
-  Row(name: "live queries of n endpoints, and a tag that invalidates all", most: 1 << 14) { count in
+  Row(name: "live queries of n endpoints, and a tag that invalidates all", least: 256, most: 1 << 14) { count in
     let network = network { _ in .json(item) }
     return {
       let total = Count()
@@ -150,7 +158,7 @@ let rows: [Row] = [
       try await waits { total.value >= 2 * count }
     }
   },
-  Row(name: "n watchers of one endpoint, which leave", most: 1 << 16) { count in
+  Row(name: "n watchers of one endpoint, which leave", least: 512, most: 1 << 16) { count in
     let network = network { _ in .json(item) }
     return {
       var watchers: [any Disposable] = []
@@ -158,16 +166,23 @@ let rows: [Row] = [
       for watcher in watchers { watcher.dispose() }
     }
   },
-  Row(name: "n tags to invalidate") { count in
-    let tags = Set((0..<count).map { CacheTag(rawValue: "\($0)") })
-    return { for _ in 0..<4 { stub.invalidate(tags) } }
+  Row(name: "n tags that are invalidated while a query is watched") { count in
+    let tags = Set((0..<count).map { CacheTag(rawValue: "tag \($0)") })
+    let network = network { _ in .json(item) }
+    let watcher = network.watch(Numbered(number: 1)).subscribe(onNext: { _ in })
+    return {
+      network.invalidate(tags)
+      withExtendedLifetime(watcher) {}
+    }
   },
-  Row(name: "an outbox of n entries: send", most: 1 << 14) { count in
-    let outbox = try Outbox(storingIn: folder(), on: stub, reachability: Always(isOn: false), limits: .init(maxEntries: 1 << 20, maxSize: 1 << 30))
+  Row(name: "an outbox of n entries: send", least: 512, most: 1 << 14) { count in
+    let outbox = try Outbox(
+      storingIn: folder(), on: stub, reachability: Always(isOn: false),
+      limits: .init(maxEntries: 1 << 20, maxSize: 1 << 30))
     outbox.start()
     return { for number in 0..<count { try outbox.send(.post("/", json: ["id": number])) } }
   },
-  Row(name: "an outbox of n entries: start again, and send all", most: 1 << 14) { count in
+  Row(name: "an outbox of n entries: start again, and send all", least: 256, most: 1 << 14) { count in
     let folder = try folder()
     let limits = Outbox.Limits(maxEntries: 1 << 20, maxSize: 1 << 30)
     let former = try Outbox(storingIn: folder, on: stub, reachability: Always(isOn: false), limits: limits)
@@ -181,11 +196,11 @@ let rows: [Row] = [
       subscription.dispose()
     }
   },
-  Row(name: "a recorder of n calls") { count in
+  Row(name: "a recorder of n calls", least: 256) { count in
     let network = network([Recorder()]) { _ in .json(item) }
     return { for _ in 0..<count { _ = try await network.fetch(Numbered(number: 1)) } }
   },
-  Row(name: "a recording of n calls", most: 1 << 14) { count in
+  Row(name: "a recording of n calls", least: 256, most: 1 << 14) { count in
     let file = try folder().appending(path: "calls.har")
     let transport = try RecordingTransport(StubTransport { _ in .json(item) }, to: file)
     let network = Network(Backend(baseURL: base, transport: transport))
