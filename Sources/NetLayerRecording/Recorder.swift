@@ -17,8 +17,6 @@ import Streams
 public final class Recorder: CallObserver, @unchecked Sendable {
   // Safe: the calls are used only on the queue, everything else is a constant or locked.
   private let maxBodySize: Int
-  /// The maximum number of bytes of all calls, and of the events that wait.
-  private let maxSize: Int
   private let clock: any SchedulerType
   /// Guards the events that the queue has yet to process. Every thread of a call adds to it.
   private let pending = Locked(Pending())
@@ -31,6 +29,8 @@ public final class Recorder: CallObserver, @unchecked Sendable {
     /// The maximum number of events. A recorder that is too slow does not record further calls and messages, because their
     /// bodies would fill the memory.
     static let maxCount = 4_096
+    /// The maximum number of bytes of the events, 16 MB.
+    static let maxSize = 16 << 20
 
     var events: [RecordedCalls.Noted] = []
     /// The number of bytes of the events.
@@ -42,12 +42,12 @@ public final class Recorder: CallObserver, @unchecked Sendable {
     var isScheduled = false
 
     /// Returns whether the event is recorded.
-    mutating func accepts(_ event: CallEvent, _ maxSize: Int) -> Bool {
+    mutating func accepts(_ event: CallEvent) -> Bool {
       if skippedCalls.contains(event.call) {
         if [.received, .failed, .cancelled].contains(event.kind) { skippedCalls.remove(event.call) }
         return false
       }
-      guard events.count >= Self.maxCount || size > maxSize, event.isOptional else { return true }
+      guard events.count >= Self.maxCount || size > Self.maxSize, event.isOptional else { return true }
       if event.kind == .started {
         skipped += 1
         skippedCalls.insert(event.call)
@@ -68,7 +68,7 @@ public final class Recorder: CallObserver, @unchecked Sendable {
     maxCalls: Int = 500, maxSize: Int = 16 << 20, maxBodySize: Int = 64 << 10, redaction: Redaction = .backend,
     clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
   ) {
-    (self.maxBodySize, self.maxSize, self.clock) = (max(0, maxBodySize), maxSize, clock)
+    (self.maxBodySize, self.clock) = (max(0, maxBodySize), clock)
     calls = RecordedCalls(
       maxCalls: max(1, maxCalls), maxSize: maxSize, maxBodySize: max(0, maxBodySize), redaction: redaction)
   }
@@ -175,7 +175,7 @@ public final class Recorder: CallObserver, @unchecked Sendable {
     let noted = RecordedCalls.Noted(event, at: clock.now, uptime: clock.uptime, keeping: maxBodySize)
     let hasObservers = changed.hasObservers
     let (isFirst, schedules) = pending.withLock { pending in
-      guard pending.accepts(event, maxSize) else { return (false, false) }
+      guard pending.accepts(event) else { return (false, false) }
       pending.events.append(noted)
       pending.size += noted.size
       defer { pending.isScheduled = pending.isScheduled || hasObservers }

@@ -21,16 +21,16 @@ final class RecorderLimitTests: XCTestCase {
 
   func test_nothingIsKeptOfCallsThatAreSkipped() {
     var pending = Recorder.Pending()
-    pending.size = 1001
-    XCTAssertFalse(pending.accepts(event(.started), 1000))
-    for kind in [CallEvent.Kind.sent, .finished, .received] { XCTAssertFalse(pending.accepts(event(kind), 1000), "\(kind)") }
+    pending.size = Recorder.Pending.maxSize + 1
+    XCTAssertFalse(pending.accepts(event(.started)))
+    for kind in [CallEvent.Kind.sent, .finished, .received] { XCTAssertFalse(pending.accepts(event(kind)), "\(kind)") }
     XCTAssertEqual(pending.skipped, 1)
     XCTAssertEqual(pending.skippedCalls, [], "the call has its result")
     // A call that was accepted keeps its results.
-    XCTAssertTrue(pending.accepts(event(.received, call: 2), 1000))
-    XCTAssertFalse(pending.accepts(event(.chunk, call: 2), 1000))
+    XCTAssertTrue(pending.accepts(event(.received, call: 2)))
+    XCTAssertFalse(pending.accepts(event(.chunk, call: 2)))
     pending.size = 0
-    XCTAssertTrue(pending.accepts(event(.started, call: 3), 1000))
+    XCTAssertTrue(pending.accepts(event(.started, call: 3)))
   }
 
   func test_theStartOfABody_doesNotKeepTheWholeOne() throws {
