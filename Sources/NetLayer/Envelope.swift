@@ -74,10 +74,10 @@ public struct Envelope: Sendable {
     return envelope
   }()
 
-  /// The usual paths of error messages: GitHub, Google, Stripe, OAuth (RFC 6749 §5.2), problem details (RFC 9457 §3.1),
-  /// FastAPI, JSON:API, GraphQL, container registries.
+  /// The usual paths of error messages: GitHub, Google, Stripe, Elasticsearch, OAuth (RFC 6749 §5.2), problem details
+  /// (RFC 9457 §3.1), FastAPI, JSON:API, GraphQL, container registries.
   private static let standardErrorMessages = [
-    "message", "error.message", "error_description", "error", "detail", "detail[0].msg", "errors[0].message",
+    "message", "error.message", "error.reason", "error_description", "error", "detail", "detail[0].msg", "errors[0].message",
     "errors[0].detail", "title",
   ]
 
@@ -86,9 +86,13 @@ public struct Envelope: Sendable {
     if let words = json[message].string, !words.isEmpty { return Self.cut(words) }
     for path in errorMessages {
       guard let steps = JSONPath(path), let words = json[steps].string, !words.isEmpty else { continue }
+      // CouchDB and RabbitMQ explain the name of an error in another member.
+      if path == "error", !words.contains(" "), let reason = json["reason"].string, !reason.isEmpty {
+        return Self.cut(reason)
+      }
       return Self.cut(words)
     }
-    return nil
+    return json.fieldWords.map(Self.cut)
   }
 
   /// Truncates a message to a readable length; a body may be megabytes in size.

@@ -49,13 +49,10 @@ public struct CloseCode: RawRepresentable, Hashable, Sendable, ExpressibleByInte
     }
   }
 
-  /// Whether the server closed for a transient reason, so that a new connection may succeed.
-  package var isTransient: Bool {
-    switch self {
-    case .goingAway, .abnormal, .serverError, .serviceRestart, .tryAgainLater, .badGateway: true
-    default: false
-    }
-  }
+  /// The codes of transient reasons, so that a new connection may succeed.
+  static let transient: Set<CloseCode> = [
+    .goingAway, .abnormal, .serverError, .serviceRestart, .tryAgainLater, .badGateway,
+  ]
 }
 
 /// The code and reason with which a WebSocket was closed.

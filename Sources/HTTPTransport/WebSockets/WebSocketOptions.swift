@@ -28,6 +28,17 @@ public struct WebSocketOptions: Sendable, Hashable {
   /// other code is an error of kind `socketClosed`.
   public var expectedCloseCodes: Set<CloseCode>
 
+  /// The codes after which a session reconnects: 1001, 1006 and 1011 to 1014 by default, which the RFC and its registry
+  /// describe as temporary.
+  ///
+  /// Add the codes of the application for which a new connection may succeed:
+  ///
+  /// ```swift
+  /// options.reconnectingCloseCodes.formUnion((4200...4299).map { CloseCode(rawValue: $0) })
+  /// ```
+  /// A code of `expectedCloseCodes` ends the messages instead.
+  public var reconnectingCloseCodes: Set<CloseCode> = CloseCode.transient
+
   /// Creates options. See the properties for the defaults.
   public init(
     subprotocols: [String] = [], maxMessageSize: Int = 1 << 20, pingInterval: Duration? = .seconds(30),

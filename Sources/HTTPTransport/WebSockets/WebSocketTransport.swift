@@ -67,6 +67,8 @@ extension NetworkError {
     let words = close.reason.isEmpty ? "" : ": \(close.reason.debugDescription)"
     return NetworkError(
       kind: .socketClosed, code: Int(close.code.rawValue),
+      // The server's own words for the user, if there are any.
+      message: close.reason.isEmpty ? nil : close.reason,
       reason: "\(place) closed the socket with \(close.code)\(words)",
       request: request)
   }

@@ -173,29 +173,17 @@ extension Response {
 
   /// Returns the error of a response whose status is not a success, with the message of its `envelope`.
   package func statusFailure(in envelope: Envelope) -> NetworkError {
-    // An error page is not always JSON; if it is, the server's own message is the most helpful.
-    let words = (try? JSON(parsing: body)).map(envelope.words) ?? plainWords
+    let words = words(by: envelope)
     // Without the query, which may contain tokens.
     let place = url.absoluteString.prefix { $0 != "?" && $0 != "#" }
     var reason = "the server responded to \(lastMethod) \(place) with status \(status)"
-    if let words { reason += ": \(words)" }
+    if let text = words ?? excerpt { reason += ": \(text)" }
     // A proxy may have responded (RFC 9110 §15.5.8), but not inside a tunnel.
     if status == 407, url.scheme?.lowercased() == "http" {
       reason += "; if the transport uses a proxy, check its user and password"
     }
     return reading.error(
       .status, reason, code: status, message: words, response: self)
-  }
-
-  /// The first line of a body that is declared to be plain text.
-  private var plainWords: String? {
-    guard headers["Content-Type"].map({ MediaType($0).essence }) == "text/plain" else { return nil }
-    var start = self
-    start.body = body.prefix(4 << 10)
-    let text = (try? start.text()) ?? String(decoding: start.body, as: UTF8.self)
-    let line = text.split(whereSeparator: \.isNewline).first?.trimmingBlanks
-    guard let line, !line.isEmpty, !line.hasPrefix("<") else { return nil }
-    return Envelope.cut(String(line))
   }
 
   /// Returns a parse error of this response. It names a content coding that the transport has not decoded.

@@ -27,10 +27,14 @@ final class ReconnectCount: Sendable {
   private static let longestPause = Duration.seconds(600)
 
   private let policy: RetryPolicy?
+  /// The close codes of a WebSocket after which another connection follows.
+  private let closeCodes: Set<CloseCode>
   /// Guards the count, which the thread of the messages and the reconnecting thread access in turn.
   private let state = Locked(State())
 
-  init(_ policy: RetryPolicy?) { self.policy = policy }
+  init(_ policy: RetryPolicy?, after closeCodes: Set<CloseCode> = []) {
+    (self.policy, self.closeCodes) = (policy, closeCodes)
+  }
 
   /// The number of connections since the last one that has succeeded.
   var attempts: Int { state.withLock { $0.attempts } }
@@ -62,12 +66,16 @@ final class ReconnectCount: Sendable {
     }
     let known = NetworkError.wrapping(error)
     let isRestart = hasOpened && known.kind == .status && Response.isPassing(known.code)
-    let isTransientClose =
-      known.kind == .socketClosed && UInt16(exactly: known.code).map { CloseCode(rawValue: $0).isTransient } == true
+    let isTransientClose = known.closeCode.map(closeCodes.contains) ?? false
     guard isEnd || known.kind.isTransient || isRestart || isTransientClose,
       let pause = policy.delay(after: error, attempt: attempts)
     else { return nil }
     let busy = known.response.flatMap { RetryAfter($0.headers, now: policy.timer.now)?.pause }
     return max(pause, min(max(stated ?? .zero, busy ?? .zero), Self.longestPause))
   }
+}
+
+extension NetworkError {
+  /// The code with which the server closed a WebSocket; `nil` for another error.
+  var closeCode: CloseCode? { kind == .socketClosed ? UInt16(exactly: code).map { CloseCode(rawValue: $0) } : nil }
 }

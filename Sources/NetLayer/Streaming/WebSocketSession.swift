@@ -59,26 +59,43 @@ public final class WebSocketSession: Sendable {
   /// The backend's encoder and decoder.
   let reading: ResponseContext
 
+  /// - Parameter begin: A closure that begins a subscription. It returns a function that opens a socket, after another one that
+  ///   the server has closed.
   init(
-    _ socket: @escaping @Sendable () -> Single<WebSocket>, _ reading: ResponseContext, _ reconnect: RetryPolicy?,
-    _ onOpen: (@Sendable (WebSocket) -> Completable)?
+    _ begin: @escaping @Sendable () -> @Sendable (_ closed: Response?) -> Single<WebSocket>, _ reading: ResponseContext,
+    _ reconnect: RetryPolicy?, _ closeCodes: Set<CloseCode>, _ onOpen: (@Sendable (WebSocket) -> Completable)?
   ) {
     let happenings = PublishSubject<Event>()
     let state = WebSocketSessionState()
     let left = NetworkError(
       kind: .cancelled, reason: "the messages of the session have no subscriber; subscribe before you send")
-    let closed = NetworkError(kind: .connection, reason: "the server closed the socket with code 1000")
+    let ended = NetworkError(kind: .connection, reason: "the server closed the socket with code 1000")
     messages = Observable<WebSocketMessage>.deferred {
-      let (count, subscription) = (ReconnectCount(reconnect), state.subscribe())
-      let connection = socket().asObservable().flatMap { socket -> Observable<WebSocketMessage> in
-        count.noteOpening()
-        happenings.onNext(.opened(socket.response))
-        return Self.messages(of: socket, state, subscription, onOpen).do(onNext: { _ in count.noteReceipt() })
-      }
+      let (count, subscription) = (ReconnectCount(reconnect, after: closeCodes), state.subscribe())
+      let open = begin()
+      // The response of the last socket, if the server has closed it. The thread that loses a connection writes it before the
+      // next one opens.
+      let closed = Locked<Response?>(nil)
+      let connection = Observable.deferred { open(closed.withLock { $0.take() }).asObservable() }
+        .flatMap { socket -> Observable<WebSocketMessage> in
+          count.noteOpening()
+          happenings.onNext(.opened(socket.response))
+          return Self.messages(of: socket, state, subscription, onOpen)
+            .do(
+              onNext: { _ in count.noteReceipt() },
+              onError: { error in
+                guard let code = (error as? NetworkError)?.closeCode else { return }
+                var response = socket.response
+                response.closeCode = code
+                // The chain of all former sockets would grow with each connection.
+                response.request.context[ClosedSocket.self] = nil
+                closed.withLock { [response] in $0 = response }
+              })
+        }
       return Self.reconnecting(connection, reconnect, count, happenings)
         .do(
           onError: { state.end(subscription, NetworkError.wrapping($0)) },
-          onCompleted: { state.end(subscription, closed) }, onDispose: { state.end(subscription, left) })
+          onCompleted: { state.end(subscription, ended) }, onDispose: { state.end(subscription, left) })
     }
     .share()
     (self.happenings, self.state, self.reading) = (happenings, state, reading)
@@ -163,9 +180,12 @@ extension Network {
   /// are accepted. The session reconnects if a new connection may succeed:
   ///
   /// - after failures of kind `connection`, `unknownHost` and `timeout`
-  /// - after the close codes 1001, 1006 and 1011 to 1014
+  /// - after the close codes of `WebSocketOptions.reconnectingCloseCodes`: by default 1001, 1006 and 1011 to 1014
   /// - once a socket has been open, after the temporary statuses 408, 425, 429 and 5xx (except 501 and 505), whose
   ///   `Retry-After` applies up to ten minutes
+  ///
+  /// Before a connection that follows a close, an ``AuthenticationInterceptor`` refreshes its token if `isRejected` is `true` for
+  /// the response with ``HTTPTransport/Response/closeCode``.
   ///
   /// A connection that has lasted resets the number of attempts: for 5 s if it has brought a message, otherwise for the
   /// policy's `maxDelay`, at least 5 s and at most 60 s.
@@ -184,7 +204,14 @@ extension Network {
     var reconnect = reconnect
     if let policy = reconnect { reconnect?.scheduler = policy.scheduler ?? backend.clock }
     // All connections of a subscription are those of the users who begin it.
-    let socket: @Sendable () -> Single<WebSocket> = { [self] in openSocket(begun(call.overHTTP), options) }
-    return WebSocketSession(socket, reading, reconnect, onOpen)
+    let begin: @Sendable () -> @Sendable (Response?) -> Single<WebSocket> = { [self] in
+      let call = begun(call.overHTTP)
+      return { [self] closed in
+        var call = call
+        if let closed { call.context[ClosedSocket.self] = closed }
+        return openSocket(call, options)
+      }
+    }
+    return WebSocketSession(begin, reading, reconnect, options.reconnectingCloseCodes, onOpen)
   }
 }

@@ -67,6 +67,26 @@ final class LiveConnectionsSamples: XCTestCase {
     try assertPrinted(asIn: "LiveConnections", 3)
   }
 
+  func test_closeCodesOfAnApplication() throws {
+    let feedURL = try XCTUnwrap(URL(string: "https://feed.example"))
+    let tokens = MemoryTokenStore(Token(access: "t"))
+    let stub = StubTransport { _ in nil }
+    let refresh: @Sendable (Token?) async throws -> Token = { _ in Token(access: "new") }
+
+    let login = AuthenticationInterceptor(
+      for: [feedURL], store: tokens, isRejected: { $0.status == 401 || $0.closeCode == 4401 }, refresh: refresh)
+    let feed = Network(Backend(baseURL: feedURL, transport: stub, interceptors: [login]))
+    var options = WebSocketOptions(subprotocols: ["graphql-transport-ws"])
+    options.reconnectingCloseCodes.formUnion([4401, 4408, 4500])
+    let session = feed.webSocket(.get("/graphql"), options: options, reconnect: RetryPolicy(attempts: 5)) { socket in
+      Single.from { try await login.token?.access ?? "" }
+        .flatMapCompletable {
+          socket.sending(json: ["type": "connection_init", "payload": ["token": JSON($0)]] as JSON)
+        }
+    }
+    withExtendedLifetime(session) {}
+  }
+
   func test_options() {
     let chat = Network()
     let options = WebSocketOptions(

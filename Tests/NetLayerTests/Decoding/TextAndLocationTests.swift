@@ -210,7 +210,7 @@ final class TextAndLocationTests: XCTestCase {
     }
   }
 
-  func test_bodyWithoutAMessage_isNotShown() throws {
+  func test_bodyWithoutAMessage_isNotTheMessage() throws {
     let rows: [(body: String, type: String)] = [
       ("<html>Not found</html>", "text/html"), ("<b>no</b>", "text/plain"), ("", "text/plain"), (" \n ", "text/plain"),
       ("Not found", "application/octet-stream"), ("404", "application/json"), (#"{"errors":[]}"#, "application/json"),
@@ -218,7 +218,9 @@ final class TextAndLocationTests: XCTestCase {
     ]
     for row in rows {
       let error = try failure { try response(Array(row.body.utf8), row.type, status: 404).validated() }
-      XCTAssertTrue(error.reason.hasSuffix("with status 404"), error.reason)
+      XCTAssertEqual(error.message, NetworkError.Messages.localized.text(for: .status, status: 404))
+      let start = String(row.body.trimmingPrefix(while: \.isWhitespace))
+      XCTAssertTrue(error.reason.hasSuffix("with status 404" + (start.isEmpty ? "" : ": " + start)), error.reason)
     }
     let long = try failure {
       try response([UInt8](repeating: 0x61, count: 1 << 20), "text/plain", status: 500).validated()

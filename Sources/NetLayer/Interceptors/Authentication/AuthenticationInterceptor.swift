@@ -60,7 +60,7 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   ///   - apply: A closure that adds the token to a request, by default as `Authorization: Bearer` (RFC 6750 §2.1). A
   ///     request that already has an `Authorization` is not changed.
   ///   - isRejected: A closure that returns whether the server has rejected the token, by default with status 401. The
-  ///     body of a streamed response is empty. It is called on the `mapping` scheduler.
+  ///     body of a streamed response is empty. The response of a socket that the server has closed has a `closeCode`. It is called on the `mapping` scheduler.
   ///   - refresh: A closure that returns a new token.
   public init(
     for origins: [URL], store: any TokenStore = MemoryTokenStore(), leeway: Duration = .seconds(30),
@@ -166,6 +166,9 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   private func responses(
     to request: Request, _ held: TokenRefresh.Held, _ next: InterceptorChain
   ) throws -> Observable<Response> {
+    if hasClosedSocket(with: held.token, request) {
+      return replacement(of: held, request, nil, next.clock).flatMap { [self] in sent(request, with: $0 ?? held, next) }
+    }
     let now = next.clock.now
     guard let renewal = held.renewal, renewal <= now else { return sent(request, with: held, next) }
     // No refresh on behalf of a user who has signed out.
@@ -196,6 +199,13 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
 
   /// Returns whether `url` belongs to one of the origins.
   private func isFor(_ url: URL) -> Bool { origins.contains { $0.contains(url) } }
+
+  /// Returns whether the server has closed the previous socket of a session because it has rejected `token`.
+  private func hasClosedSocket(with token: Token?, _ request: Request) -> Bool {
+    guard let closed = request.context[ClosedSocket.self], isRejected(closed), Origin(closed.url) == Origin(request.url)
+    else { return false }
+    return token.map { closed.request.credentials.map(\.headers).contains(fields(of: $0, request)) } ?? false
+  }
 
   private func sent(_ request: Request, with held: TokenRefresh.Held, _ next: InterceptorChain) -> Observable<Response>
   {
@@ -258,5 +268,10 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
     let added = HTTPHeaders(copy.headers.filter { !former.contains($0) })
     copy.credentials.append(Request.Credentials(account: token.owner, headers: added))
     return copy
+  }
+
+  /// Returns the fields that carry `token` in `request`.
+  private func fields(of token: Token, _ request: Request) -> HTTPHeaders {
+    carrying(token, request).credentials.last?.headers ?? [:]
   }
 }
