@@ -23,6 +23,12 @@ package struct HostQueue {
     fileprivate(set) var running = 0
     fileprivate var multiplexed = false
     fileprivate var isReady = false
+    /// Its turn among the ready lanes; `nil` if it is not ready.
+    fileprivate var turn: Turn?
+    /// When it became ready.
+    fileprivate var since = 0
+    /// Whether its turn is one of those beyond the total.
+    fileprivate var isShared = false
     /// Whether the origin is known to ignore or reject `Expect: 100-continue`.
     var ignoresExpectations = false
     /// The time in nanoseconds after which a request that must not be repeated does not use an idle connection, because
@@ -47,6 +53,23 @@ package struct HostQueue {
     var weight: Int { multiplexed ? Swift.min(1, running) : running }
 
     fileprivate init(_ number: UInt32) { self.number = number }
+  }
+
+  /// The place of a lane in the order.
+  fileprivate struct Turn: Equatable {
+    let urgency: Int
+    let number: Int
+  }
+
+  /// A lane and its turn, which no longer counts when the lane has another one.
+  private struct Entry: Comparable {
+    let turn: Turn
+    let lane: Lane
+
+    var isCurrent: Bool { lane.turn == turn }
+
+    static func < (a: Entry, b: Entry) -> Bool { (b.turn.urgency, a.turn.number) < (a.turn.urgency, b.turn.number) }
+    static func == (a: Entry, b: Entry) -> Bool { a.turn == b.turn && a.lane === b.lane }
   }
 
   /// A first-in, first-out queue.
@@ -105,8 +128,13 @@ package struct HostQueue {
   private var running = 0
   private var lastNumber = 0
   private var lastLane: UInt32 = 0
-  /// Lanes that could run more requests if `total` allowed it; the lane that has waited longest comes first.
-  private var ready: [Lane] = []
+  private var lastTurn = 0
+  /// The number of lanes at which those at rest are removed.
+  private var bound = 1024
+  /// The turns of the lanes that could run more requests if `total` allowed it.
+  private var turns = Heap<Entry>()
+  /// The turns of those that share a connection, and may run more requests beyond `total`.
+  private var shared = Heap<Entry>()
 
   /// Creates a queue that runs at most `perHost` requests for each host and `total` requests altogether. A host that
   /// multiplexes runs up to `streams` requests and counts once in `total` (RFC 9113 §6.5.2 recommends at least 100).
@@ -118,13 +146,16 @@ package struct HostQueue {
   }
 
   /// Whether no request runs or waits.
-  var isAtRest: Bool { running == 0 && ready.isEmpty && lanes.values.allSatisfy(\.isAtRest) }
+  var isAtRest: Bool { running == 0 && lanes.values.allSatisfy(\.isAtRest) }
 
   /// Returns the lane of `host`.
   package mutating func lane(for host: String) -> Lane {
     if let lane = lanes[host] { return lane }
     // Bounds the memory of a client with very many hosts. Only the record of HTTP/2 support is lost.
-    if lanes.count >= 1024 { lanes = lanes.filter { !$0.value.isAtRest } }
+    if lanes.count >= bound {
+      lanes = lanes.filter { !$0.value.isAtRest }
+      bound = Swift.max(1024, 2 * lanes.count)
+    }
     lastLane &+= 1
     let lane = Lane(lastLane)
     lanes[host] = lane
@@ -149,13 +180,12 @@ package struct HostQueue {
   }
 
   /// Whether a waiting request may run.
-  package var hasNext: Bool { nextIndex != nil }
+  package var hasNext: Bool { mutating get { nextLane() != nil } }
 
   /// Removes and returns the first waiting request that may run; `nil` if no request may.
   package mutating func next() -> (any Item)? {
-    guard let index = nextIndex else { return nil }
-    let lane = ready.remove(at: index)
-    lane.isReady = false
+    guard let lane = nextLane() else { return nil }
+    (lane.isReady, lane.turn) = (false, nil)
     start(lane)
     defer { update(lane) }
     return lane.waiting[lane.urgency].takeFirst()
@@ -188,19 +218,25 @@ package struct HostQueue {
   mutating func removeAll() {
     // Items may refer to their lane. Emptying the lanes breaks the reference cycle.
     for lane in lanes.values { lane.waiting = Request.Priority.allCases.map { _ in Line() } }
-    (lanes, ready, running) = ([:], [], 0)
+    (turns, shared) = (Heap(), Heap())
+    (lanes, running) = ([:], 0)
   }
 
-  /// The index in `ready` of the lane whose turn it is.
-  var nextIndex: Int? {
-    var best: (index: Int, urgency: Int, number: Int)?
-    for (index, lane) in ready.enumerated() where mayRun(lane) {
-      let urgency = lane.urgency
-      let number = goesByAge ? lane.waiting[urgency].number : index
-      if let best, (best.urgency, -best.number) > (urgency, -number) { continue }
-      best = (index, urgency, number)
+  /// Returns the lane whose turn it is; `nil` if no lane may run a request.
+  private mutating func nextLane() -> Lane? {
+    guard running >= total else {
+      while let entry = turns.first {
+        if entry.isCurrent { return entry.lane }
+        turns.removeFirst()
+      }
+      return nil
     }
-    return best?.index
+    while let entry = shared.first {
+      if entry.isCurrent, entry.lane.running > 0 { return entry.lane }
+      if entry.isCurrent { entry.lane.isShared = false }
+      shared.removeFirst()
+    }
+    return nil
   }
 
   private mutating func start(_ lane: Lane) {
@@ -209,12 +245,29 @@ package struct HostQueue {
     running += lane.weight - before
   }
 
-  /// Records whether only the total prevents `lane` from running more requests.
+  /// Records whether only the total prevents `lane` from running more requests, and its turn.
   private mutating func update(_ lane: Lane) {
-    let isReady = lane.hasWaiting && !isFull(lane)
-    guard isReady != lane.isReady else { return }
-    lane.isReady = isReady
-    if isReady { ready.append(lane) } else { ready.removeAll { $0 === lane } }
+    guard lane.hasWaiting, !isFull(lane) else {
+      (lane.isReady, lane.turn) = (false, nil)
+      return
+    }
+    if !lane.isReady {
+      lastTurn += 1
+      (lane.isReady, lane.since) = (true, lastTurn)
+    }
+    let urgency = lane.urgency
+    let turn = Turn(urgency: urgency, number: goesByAge ? lane.waiting[urgency].number : lane.since)
+    if lane.turn != turn {
+      (lane.turn, lane.isShared) = (turn, false)
+      turns.insert(Entry(turn: turn, lane: lane))
+    }
+    if lane.multiplexed, lane.running > 0, !lane.isShared {
+      lane.isShared = true
+      shared.insert(Entry(turn: turn, lane: lane))
+    }
+    // Turns that no longer count would accumulate while nothing may run.
+    if turns.elements.count > 2 * lanes.count + 64 { turns = Heap(turns.elements.filter(\.isCurrent)) }
+    if shared.elements.count > 2 * lanes.count + 64 { shared = Heap(shared.elements.filter(\.isCurrent)) }
   }
 
   private func isFull(_ lane: Lane) -> Bool { lane.running >= (lane.multiplexed ? streams : perHost) }

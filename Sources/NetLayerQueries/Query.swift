@@ -39,7 +39,7 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
   /// Adds a watcher to `view`, or to the equal view that exists, and shows it the current state.
   func join<Output>(_ watcher: QueryWatcher<Output>, _ view: QueryView<Output>, _ source: QuerySource) {
     drain.run { [self] in
-      sources.append(source)
+      sources.insertInOrder(source) { $0.watcher }
       checkOwner()
       watcher.forgets { [weak self] former in self?.drain.run { [weak self] in self?.checkOwner(after: former) } }
       let view = readers.withLock { readers -> QueryView<Output> in
@@ -47,7 +47,8 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
         readers.views.append(view)
         return view
       }
-      view.watchers.append(watcher)
+      // Its number was taken before, on the thread of the subscriber.
+      view.watchers.insertInOrder(watcher) { $0.number }
       let actions = state.handle(.join(looksUp: source.looksUp)).filter { $0 != .emit }
       if state.value != nil, !view.hasRead {
         read(for: view)
@@ -66,7 +67,7 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
         readers.views.removeAll { $0.remove(watcher) }
         return former
       }
-      let left = sources.firstIndex { $0.watcher == watcher }.map { sources.remove(at: $0) }
+      let left = sources.removeInOrder(watcher) { $0.watcher }
       perform(state.handle(.leave))
       if left?.interval != nil { keepTime() }
       watching.leave(self)

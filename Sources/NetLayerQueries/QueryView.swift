@@ -95,7 +95,7 @@ final class QueryView<Output: Sendable>: QueryViewing, @unchecked Sendable {  //
   func forget() { (value, error, hasRead) = (nil, nil, false) }
 
   func remove(_ watcher: Int) -> Bool {
-    watchers.removeAll { $0.number == watcher }
+    watchers.removeInOrder(watcher) { $0.number }
     return watchers.isEmpty
   }
 }

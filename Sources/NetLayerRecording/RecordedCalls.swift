@@ -22,13 +22,30 @@ struct RecordedCalls {
       if let response = event.response {
         (origin, bodySize) = (response.origin, response.body.count)
         self.event.response?.context = Context()
-        self.event.response?.body = response.body.prefix(limit)
+        self.event.response?.body = Self.start(of: response.body, limit)
       }
-      if let chunk = event.data { (bodySize, self.event.data) = (chunk.count, chunk.prefix(limit)) }
+      if let chunk = event.data { (bodySize, self.event.data) = (chunk.count, Self.start(of: chunk, limit)) }
       if let error = event.error {
         self.event.error = NetworkError(kind: error.kind, code: error.code, message: "", reason: error.reason)
         self.event.error?.metrics = error.metrics
       }
+    }
+
+    /// The number of bytes that wait with the event.
+    var size: Int {
+      var size = 512 + Int(event.request.body.byteCount ?? 0) + (event.response?.body.count ?? 0)
+      size += event.data?.count ?? event.serverEvent?.data.utf8.count ?? 0
+      switch event.message {
+      case .text(let text)?: size += text.utf8.count
+      case .binary(let bytes)?: size += bytes.count
+      case nil: break
+      }
+      return size
+    }
+
+    /// Returns the start of `bytes`, without the memory of the rest.
+    private static func start(of bytes: Data, _ limit: Int) -> Data {
+      bytes.count > limit ? Data(Array(bytes.prefix(limit))) : bytes
     }
   }
 
@@ -51,6 +68,8 @@ struct RecordedCalls {
   private var numbers: [Int: Int] = [:]
   private var sizes: [Int: Int] = [:]
   private var size = 0
+  /// The calls that have ended; some may be removed already.
+  private var ended = Heap<Int>()
 
   init(maxCalls: Int, maxSize: Int, maxBodySize: Int, redaction: Redaction) {
     (self.maxCalls, self.maxSize, self.maxBodySize) = (maxCalls, maxSize, maxBodySize)
@@ -287,15 +306,21 @@ struct RecordedCalls {
   private mutating func store(_ entry: Recorder.Entry) {
     revision.changes += 1
     revisions[entry.number] = revision.changes
-    let new = entry.size
-    size += new - (sizes[entry.number] ?? 0)
-    (entries[entry.number], sizes[entry.number]) = (entry, new)
-    guard entries.count > maxCalls || size > maxSize else { return }
-    for number in entries.keys.sorted() where entries[number]?.state != .open {
-      guard entries.count > maxCalls || size > maxSize else { return }
+    if entry.state != .open, entries[entry.number]?.state == .open { ended.insert(entry.number) }
+    keep(entry)
+    while entries.count > maxCalls || size > maxSize, let number = ended.removeFirst() {
+      guard entries[number] != nil else { continue }
       remove(number)
       dropped += 1
     }
+    // Only open calls are left: of the one that grows, the former half is dropped.
+    while size > maxSize, var open = entries[entry.number], open.dropsHalf() { keep(open) }
+  }
+
+  private mutating func keep(_ entry: Recorder.Entry) {
+    let new = entry.size
+    size += new - (sizes[entry.number] ?? 0)
+    (entries[entry.number], sizes[entry.number]) = (entry, new)
   }
 
   private mutating func remove(_ number: Int) {
@@ -311,6 +336,23 @@ extension Recorder.Entry {
   fileprivate mutating func change(_ body: (inout Attempt) -> Void) {
     guard !attempts.isEmpty else { return }
     body(&attempts[attempts.count - 1])
+  }
+
+  /// Drops the former half of the messages and events, or of the attempts. Returns whether there was anything to drop.
+  fileprivate mutating func dropsHalf() -> Bool {
+    var isChanged = false
+    change { attempt in
+      let (messages, events) = (attempt.archived.messages.count, attempt.archived.events.count)
+      attempt.archived.messages.removeFirst((messages + 1) / 2)
+      attempt.archived.events.removeFirst((events + 1) / 2)
+      isChanged = messages + events > 0
+      guard !isChanged, attempt.streamed?.isEmpty == false else { return }
+      attempt.streamed = Data()
+      isChanged = true
+    }
+    guard !isChanged, attempts.count > 1 else { return isChanged }
+    attempts.removeFirst(attempts.count / 2)
+    return true
   }
 }
 

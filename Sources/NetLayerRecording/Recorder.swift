@@ -25,15 +25,35 @@ public final class Recorder: CallObserver, @unchecked Sendable {
   /// Emits after calls have changed, at most ten times a second.
   private let changed = PublishSubject<Void>()
 
-  private struct Pending {
+  struct Pending {
     /// The maximum number of events. A recorder that is too slow does not record further calls and messages, because their
     /// bodies would fill the memory.
     static let maxCount = 4_096
+    /// The maximum number of bytes of the events, 16 MB.
+    static let maxSize = 16 << 20
 
     var events: [RecordedCalls.Noted] = []
+    /// The number of bytes of the events.
+    var size = 0
     /// The number of calls that were not recorded.
     var skipped = 0
+    /// The calls that are not recorded and have no result yet. Nothing is kept of them.
+    var skippedCalls: Set<Int> = []
     var isScheduled = false
+
+    /// Returns whether the event is recorded.
+    mutating func accepts(_ event: CallEvent) -> Bool {
+      if skippedCalls.contains(event.call) {
+        if [.received, .failed, .cancelled].contains(event.kind) { skippedCalls.remove(event.call) }
+        return false
+      }
+      guard events.count >= Self.maxCount || size > Self.maxSize, event.isOptional else { return true }
+      if event.kind == .started {
+        skipped += 1
+        skippedCalls.insert(event.call)
+      }
+      return false
+    }
   }
 
   /// Creates a recorder. It drops the oldest finished calls beyond its limits.
@@ -155,11 +175,9 @@ public final class Recorder: CallObserver, @unchecked Sendable {
     let noted = RecordedCalls.Noted(event, at: clock.now, uptime: clock.uptime, keeping: maxBodySize)
     let hasObservers = changed.hasObservers
     let (isFirst, schedules) = pending.withLock { pending in
-      if pending.events.count >= Pending.maxCount, event.isOptional {
-        if event.kind == .started { pending.skipped += 1 }
-        return (false, false)
-      }
+      guard pending.accepts(event) else { return (false, false) }
       pending.events.append(noted)
+      pending.size += noted.size
       defer { pending.isScheduled = pending.isScheduled || hasObservers }
       return (pending.events.count == 1, hasObservers && !pending.isScheduled)
     }
@@ -171,7 +189,8 @@ public final class Recorder: CallObserver, @unchecked Sendable {
 
   private func process() {
     let (events, skipped) = pending.withLock { pending in
-      (exchange(&pending.events, with: []), exchange(&pending.skipped, with: 0))
+      pending.size = 0
+      return (exchange(&pending.events, with: []), exchange(&pending.skipped, with: 0))
     }
     for event in events { calls.apply(event) }
     calls.skip(skipped)

@@ -9,7 +9,8 @@ import PortableFoundation
 /// let transport = try RecordingTransport(CurlTransport(), to: file, mode: .once)
 /// ```
 /// The file has one entry per request and redirect, with secrets replaced, and mode 0600. It is a complete HAR file at any
-/// moment, even if the program crashes. Secrets are also found in UTF-16, and in bodies of every encoding that extends ASCII;
+/// moment, even if the program crashes. Up to 256 KB, it has a response before the caller does. A larger file is replaced when
+/// it has doubled, a second after a response, and when the transport is released. Secrets are also found in UTF-16, and in bodies of every encoding that extends ASCII;
 /// bytes of a binary body may look like one. Cancelled requests are not recorded. If a call can't be recorded, for example
 /// because the disk or the recording is full, it fails with `file`, because it would be missing in a replay. The recording
 /// keeps all earlier calls.
@@ -41,12 +42,17 @@ public final class RecordingTransport: Transport {
   /// The results that the queue has yet to record. Other threads add to it.
   private let waiting = Locked<[Recorded]>([])
   private let queue = DispatchQueue(label: "NetLayer.RecordingTransport")
+  /// Whether a write of the rest of the archive is scheduled.
+  private let isSaving = Locked(false)
 
   /// The account of the base transport.
   public var account: String? { base.account }
 
-  /// Shuts down the base transport.
-  public func shutdown() { base.shutdown() }
+  /// Shuts down the base transport, and then writes what is not in the file yet.
+  public func shutdown() {
+    base.shutdown()
+    queue.async { [self] in save() }
+  }
 
   /// Creates a transport that records the calls through `base` at the end of `file`. It creates the file if necessary,
   /// and replaces an existing one with the same entries, which only its owner can read.
@@ -133,9 +139,8 @@ public final class RecordingTransport: Transport {
     let then: @Sendable (Result<Response, NetworkError>?) -> Void
   }
 
-  /// Records a result on a separate queue, because the disk must not delay the transport. Calls `then` when the file is
-  /// written, so that a caller who has a response can read its recording. `then` receives an error that replaces the
-  /// result, or `nil`.
+  /// Records a result on a separate queue, because the disk must not delay the transport. Calls `then` when it is in the
+  /// archive. `then` receives an error that replaces the result, or `nil`.
   private func record(
     _ request: Request, _ result: Result<Response, NetworkError>, _ started: Date,
     _ then: @escaping @Sendable (Result<Response, NetworkError>?) -> Void
@@ -145,17 +150,30 @@ public final class RecordingTransport: Transport {
     queue.async { [self] in recordWaiting() }
   }
 
+  /// Writes the rest of the archive.
+  private func save() {
+    isSaving.withLock { $0 = false }
+    do { try file?.save() } catch { StandardError.print(Self.failure(error, path).reason) }
+  }
+
+  deinit {
+    do { try file?.save() } catch { StandardError.print(Self.failure(error, path).reason) }
+  }
+
   /// Records all waiting results with one write.
   private func recordWaiting() {
     let all = waiting.withLock { exchange(&$0, with: []) }
     guard !all.isEmpty else { return }
     do {
-      try file?.append(
+      let isSaved = try file?.append(
         all.flatMap {
           HAREntry.entries(
             of: $0.request, $0.result, started: $0.started, redaction: $0.request.redaction(adding: redaction))
         })
       for recorded in all { recorded.then(nil) }
+      if isSaved == false, isSaving.withLock({ !exchange(&$0, with: true) }) {
+        queue.asyncAfter(deadline: .now() + 1) { [weak self] in self?.save() }
+      }
     } catch {
       for recorded in all {
         var failure = Self.failure(error, path)

@@ -20,7 +20,7 @@ final class HostQueueTests: XCTestCase {
     }
 
     var isAtRest: Bool { base.isAtRest }
-    var hasNext: Bool { base.hasNext }
+    var hasNext: Bool { mutating get { base.hasNext } }
     mutating func lane(for host: String) -> HostQueue.Lane { base.lane(for: host) }
     mutating func removeAll() { base.removeAll() }
     mutating func admit(_ number: Int, in lane: HostQueue.Lane, priority: Request.Priority = .normal) -> Bool {
@@ -146,5 +146,102 @@ final class HostQueueTests: XCTestCase {
       XCTAssertLessThanOrEqual(running.count, 6)
     }
     XCTAssertEqual(finished, 10_000)
+  }
+
+  // MARK: Against a model
+
+  /// A queue that looks at everything each time.
+  private struct Model {
+    struct Host {
+      var running = 0, since = 0
+      var isMultiplexed = false
+      var waiting: [(item: Item, number: Int, priority: Int)] = []
+      var live: [(item: Item, number: Int, priority: Int)] { waiting.filter { !$0.item.hasEnded } }
+    }
+
+    let perHost: Int, total: Int, streams: Int, goesByAge: Bool
+    var hosts: [Host]
+    var numbers = 0, turns = 0
+
+    var running: Int { hosts.reduce(0) { $0 + ($1.isMultiplexed ? min(1, $1.running) : $1.running) } }
+
+    private func isFull(_ host: Host) -> Bool { host.running >= (host.isMultiplexed ? streams : perHost) }
+
+    /// Notes which hosts have become ready, in the order of the changes.
+    mutating func change(_ host: Int, _ body: (inout Host) -> Void) {
+      let former = hosts[host]
+      body(&hosts[host])
+      let wasReady = !former.live.isEmpty && !isFull(former) && former.since > 0
+      if hosts[host].live.isEmpty || isFull(hosts[host]) {
+        hosts[host].since = 0
+      } else if !wasReady || former.running < hosts[host].running {
+        turns += 1
+        hosts[host].since = turns
+      }
+    }
+
+    /// The host and the item whose turn it is.
+    var next: (host: Int, item: Item)? {
+      var best: (key: (Int, Int), host: Int, item: Item)?
+      for (index, host) in hosts.enumerated() where !host.live.isEmpty && !isFull(host) {
+        guard running < total || host.isMultiplexed && host.running > 0 else { continue }
+        let urgency = host.live.map(\.priority).max() ?? 0
+        guard let first = host.live.first(where: { $0.priority == urgency }) else { continue }
+        let key = (-urgency, goesByAge ? first.number : host.since)
+        if best.map({ key < $0.key }) ?? true { best = (key, index, first.item) }
+      }
+      return best.map { ($0.host, $0.item) }
+    }
+  }
+
+  func test_randomOrders_areThoseOfAQueueThatLooksAtEverything() {
+    for seed in 0..<60 {
+      var generator = SystemRandomNumberGenerator()
+      let goesByAge = seed.isMultiple(of: 2)
+      let (perHost, total) = (Int.random(in: 1...3), Int.random(in: 1...6))
+      var queue = HostQueue(perHost: perHost, total: total, streams: 4, goesByAge: goesByAge)
+      var model = Model(
+        perHost: perHost, total: total, streams: 4, goesByAge: goesByAge, hosts: .init(repeating: .init(), count: 5))
+      let lanes = (0..<5).map { queue.lane(for: "\($0)") }
+      for step in 0..<300 {
+        let host = Int.random(in: 0..<5, using: &generator)
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0, 1:
+          let priority = Request.Priority.allCases.randomElement(using: &generator) ?? .normal
+          let item = Item(step)
+          queue.wait(item, in: lanes[host], priority: priority)
+          model.numbers += 1
+          let number = model.numbers
+          model.change(host) { $0.waiting.append((item, number, priority.rawValue)) }
+        case 2 where model.hosts[host].running > 0:
+          let multiplexes = host == 0
+          queue.end(lanes[host], multiplexed: multiplexes)
+          model.change(host) {
+            $0.running -= 1
+            if multiplexes { $0.isMultiplexed = true }
+          }
+        default:
+          guard let ended = model.hosts[host].live.randomElement(using: &generator) else { continue }
+          // The end of an item is noted at once.
+          model.change(host) { _ in ended.item.hasEnded = true }
+          queue.endedWaiting(in: lanes[host], priority: Request.Priority(rawValue: ended.priority) ?? .normal)
+          if model.hosts[host].live.isEmpty { model.hosts[host].since = 0 }
+        }
+        while Bool.random(using: &generator) || step.isMultiple(of: 7) {
+          let expected = model.next
+          XCTAssertEqual(queue.hasNext, expected != nil)
+          let found = queue.next() as? Item
+          guard found === expected?.item else {
+            return XCTFail(
+              "step \(step), by age \(goesByAge): \(found?.number ?? -1), not \(expected?.item.number ?? -1)")
+          }
+          guard let expected else { break }
+          model.change(expected.host) {
+            $0.running += 1
+            $0.waiting.removeAll { $0.item === expected.item }
+          }
+        }
+      }
+    }
   }
 }

@@ -2,13 +2,19 @@ import PortableFoundation
 
 /// An archive on disk that grows. Whenever the program or the system stops, the file is the old or the new archive.
 ///
-/// Each change writes a new file, because an archive that is changed in place is invalid meanwhile.
+/// A write replaces the whole file, because an archive that is changed in place is invalid meanwhile. A large one is thus
+/// written only when it has doubled, and by `save`.
 package final class HARFile: @unchecked Sendable {  // safe: used by one thread at a time
   private let directory: DurableDirectory
   private let name: String
   private let limit: Int
   /// The JSON of the entries.
   private var entries: [Data]
+  /// The number of bytes of the archive, and of its last write.
+  private var (size, written) = (0, 0)
+
+  /// Up to this size, an archive is written at each change: a test that has a response may read its recording.
+  private static let small = 256 << 10
 
   /// Creates the archive at `url` with `entries`, and replaces an existing file or symbolic link. Only its owner can read it.
   ///
@@ -19,10 +25,11 @@ package final class HARFile: @unchecked Sendable {  // safe: used by one thread 
     // file of this user.
     directory = try DurableDirectory(path: url.deletingLastPathComponent().resolvingSymlinksInPath().path)
     (name, self.limit, self.entries) = (url.lastPathComponent, limit, entries.map(HARWriter.encoded))
+    size = HARWriter.size(encoded: self.entries)
     // Renaming a new file to the name of a device or a FIFO would remove it.
     guard Self.isReplaceable(name, in: directory) else { throw POSIXError(.EPERM) }
     try? directory.sweep()
-    try write()
+    try save()
   }
 
   private static func isReplaceable(_ name: String, in directory: DurableDirectory) -> Bool {
@@ -32,22 +39,31 @@ package final class HARFile: @unchecked Sendable {  // safe: used by one thread 
     return kind == S_IFLNK || kind == S_IFREG && info.st_uid == geteuid()
   }
 
-  /// Adds `entries`, which are on disk when this function returns. If it throws, the file and the archive are unchanged.
+  /// Adds `entries`. If it throws, the file and the archive are unchanged.
   ///
+  /// - Returns: Whether they are on disk; else `save` has to be called.
   /// - Throws: `POSIXError`: `EFBIG` beyond the limit.
-  package func append(_ new: [HAREntry]) throws {
-    let count = entries.count
+  package func append(_ new: [HAREntry]) throws -> Bool {
+    let (count, former) = (entries.count, size)
     entries += new.map(HARWriter.encoded)
+    size += entries[count...].reduce(0) { $0 + $1.count + HARWriter.separator }
     do {
-      try write()
+      guard size <= limit else { throw POSIXError(.EFBIG) }
+      guard size <= Self.small || size >= 2 * written else { return false }
+      try save()
+      return true
     } catch {
       entries.removeSubrange(count...)
+      size = former
       throw error
     }
   }
 
-  private func write() throws {
-    guard HARWriter.size(encoded: entries) <= limit else { throw POSIXError(.EFBIG) }
+  /// Writes what is not on disk yet.
+  package func save() throws {
+    guard size <= limit else { throw POSIXError(.EFBIG) }
+    guard written < size else { return }
     try directory.write(HARWriter.archive(encoded: entries), as: name)
+    written = size
   }
 }

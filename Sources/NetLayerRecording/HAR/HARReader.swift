@@ -12,6 +12,8 @@ package enum HARReader {
   static let maxEntries = 100_000
   /// The maximum numbers of header fields of a message, and of messages or events of an entry.
   static let maxFields = 1_000
+  /// The maximum number of header fields of an archive, some 100 MB in memory.
+  static let maxAllFields = 500_000
   static let maxMessages = 10_000
 
   /// Returns the entries of the archive at `url`, the oldest first.
@@ -43,9 +45,16 @@ package enum HARReader {
     guard list.count <= maxEntries else { throw Invalid("it has more than \(maxEntries) entries") }
     let isOwn = json["log"]["creator"]["name"].string == "NetLayer"
     var latest = Date.distantPast
-    let dated = list.compactMap { entry($0, isOwn: isOwn) }.enumerated().map { index, entry in
+    var dated: [(Date, Int, HAREntry)] = []
+    var fields = 0
+    for entry in list.lazy.compactMap({ entry($0, isOwn: isOwn) }) {
       latest = entry.started ?? latest
-      return (latest, index, entry)
+      dated.append((latest, dated.count, entry))
+      // Two bytes of a joined value are a field.
+      fields += entry.requestHeaders.count + entry.responseHeaders.count
+      guard fields <= maxAllFields else {
+        throw Invalid("it has more than \(maxAllFields) header fields; save fewer calls")
+      }
     }
     return dated.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
   }
@@ -105,9 +114,13 @@ package enum HARReader {
     var fields: [HTTPHeaders.Field] = []
     for field in (json.array ?? []).prefix(maxFields) {
       guard let name = field["name"].string, !name.isEmpty, !name.hasPrefix(":") else { continue }
-      for line in (field["value"].string ?? "").split(
-        separator: "\n", maxSplits: maxFields, omittingEmptySubsequences: false)
-      {
+      let value = field["value"].string ?? ""
+      // Other values with line feeds are no more fields than the file has: a short file would have any number of them.
+      guard name.lowercased() == "set-cookie" else {
+        fields.append(HTTPHeaders.Field(name: name, value: value.replacing("\n", with: ", ")))
+        continue
+      }
+      for line in value.split(separator: "\n", maxSplits: maxFields, omittingEmptySubsequences: false) {
         guard fields.count < maxFields else { return HTTPHeaders(fields) }
         fields.append(HTTPHeaders.Field(name: name, value: String(line)))
       }

@@ -23,8 +23,11 @@ package enum HARWriter {
 
   /// Returns the number of bytes of an archive.
   static func size(encoded entries: [Data]) -> Int {
-    entries.reduce(start.count + end.count) { $0 + $1.count + 2 }
+    entries.reduce(start.count + end.count) { $0 + $1.count + separator }
   }
+
+  /// The number of bytes between two entries.
+  static let separator = 2
 
   /// Returns the JSON of one entry, without a line feed.
   static func encoded(_ entry: HAREntry) -> Data {

@@ -27,6 +27,33 @@ final class OutboxStateTests: XCTestCase {
     XCTAssertEqual(state.handle(.reported(names[1]), at: .zero), [.remove(names[1]), .start(names[0])])
   }
 
+  func test_outbox_earlierEntryOfAnotherProcess_isSentAfterTheFailureOfTheOneInFlight() {
+    var (state, _) = machine([.init(names[1], key: "k")])
+    _ = state.handle(.add([.init(names[0], key: "k")]), at: .zero)
+    XCTAssertEqual(state.handle(.end(names[1], .failed(down)), at: .zero), [.start(names[0])])
+  }
+
+  func test_outbox_refusalOfARefreshedToken_waitsForASignIn() {
+    var (state, _) = machine([.init(names[0], account: "a")])
+    // The refresh, which is not a sign-in.
+    _ = state.handle(.account("a"), at: .zero)
+    XCTAssertEqual(state.handle(.end(names[0], .refused), at: .zero), [])
+    XCTAssertEqual(state.states(isElsewhere: false).map(\.state), [.signIn])
+    XCTAssertEqual(state.handle(.account("a"), at: .zero), [.start(names[0])])
+  }
+
+  func test_outbox_states_areInTheOrderOfSend_whateverTheOrderOfAListing() {
+    let names = (1...6).map { OutboxName(UInt64($0), UUID()) }
+    var state = OutboxState(concurrency: 4, retry: RetryPolicy())
+    func listed() -> [UInt64] { state.states(isElsewhere: false).map(\.name.number) }
+    _ = state.handle(.list([5, 1, 3].map { .init(names[$0]) }, isOwner: false), at: .zero)
+    XCTAssertEqual(listed(), [2, 4, 6])
+    _ = state.handle(.add([4, 0, 2].map { .init(names[$0]) }), at: .zero)
+    XCTAssertEqual(listed(), [1, 2, 3, 4, 5, 6])
+    XCTAssertEqual(state.handle(.drop(names[2]), at: .zero), [.remove(names[2])])
+    XCTAssertEqual(listed(), [1, 2, 4, 5, 6])
+  }
+
   func test_outbox_entryThatAnotherProcessParkedAndRetried_doesNotWaitForItsFormerDelay() {
     var (state, _) = machine([.init(names[0], key: "k")])
     _ = state.handle(.end(names[0], .failed(down)), at: .zero)

@@ -18,6 +18,23 @@ final class TransferEventTests: XCTestCase {
     XCTAssertEqual(events.compactMap(\.result).count, 1)
   }
 
+  func test_progressOfAnUploadToAServer_grows_andTheResultIsTheLastEvent() async throws {
+    let server = try TestServer { .text("\($0.body.count)") }
+    let network = Network(Backend(baseURL: server.url))
+    let film = Data(repeating: 65, count: 3_000_000)
+    for _ in 0..<20 {
+      var events: [TransferEvent<String>] = []
+      for try await event in network.transfer(Call.put("/film", .data(film)).as(String.self)).values {
+        events.append(event)
+      }
+      XCTAssertEqual(events.last, .result("3000000"))
+      XCTAssertEqual(events.filter { $0.result != nil }.count, 1)
+      let sent = events.compactMap(\.progress?.sent)
+      XCTAssertEqual(sent, sent.sorted())
+      XCTAssertEqual(sent.last, 3_000_000)
+    }
+  }
+
   func test_download_returnsTheFile_andPassesProgressOn() async throws {
     let server = try TestServer { _ in .text("content") }
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)

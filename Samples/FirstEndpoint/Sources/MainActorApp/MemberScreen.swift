@@ -1,3 +1,4 @@
+import Foundation
 import NetLayer
 
 nonisolated struct Member: Codable, Sendable {
@@ -33,5 +34,26 @@ final class MemberScreen {
         if case .success(let member) = result { me.title = member.name }
       }
       .disposed(by: bag)
+  }
+}
+
+final class UploadScreen {
+  private(set) var fraction = 0.0
+  private(set) var note = ""
+  private let network: Network
+
+  init(network: Network) { self.network = network }
+
+  func upload(_ film: URL) async {
+    do {
+      for try await event in network.transfer(.put("/films/7", .upload(film))).values {
+        switch event {
+        case .progress(let progress): fraction = progress.fractionSent ?? 0
+        case .result: note = "The film is uploaded."
+        }
+      }
+    } catch {
+      note = error.localizedDescription
+    }
   }
 }

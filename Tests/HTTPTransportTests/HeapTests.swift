@@ -1,6 +1,5 @@
+import HTTPTransport
 import XCTest
-
-@testable import NetLayerOffline
 
 final class HeapTests: XCTestCase {
   func test_randomElements_leaveInOrder() {
@@ -34,5 +33,15 @@ final class HeapTests: XCTestCase {
     XCTAssertEqual(sorted, Array(0..<100))
     for element in [0, 99, 50, 200] { sorted.removeInOrder(element) }
     XCTAssertEqual(sorted, (1..<99).filter { $0 != 50 })
+  }
+
+  func test_elementsWithKeys_areFoundInAnyOrderOfInsertion() {
+    var pairs: [(key: Int, text: String)] = []
+    for key in (0..<100).shuffled() { pairs.insertInOrder((key, "\(key)")) { $0.key } }
+    XCTAssertEqual(pairs.map(\.key), Array(0..<100))
+    XCTAssertEqual(pairs.removeInOrder(42) { $0.key }?.text, "42")
+    XCTAssertNil(pairs.removeInOrder(42) { $0.key })
+    XCTAssertNil(pairs.removeInOrder(1000) { $0.key })
+    XCTAssertEqual(pairs.count, 99)
   }
 }

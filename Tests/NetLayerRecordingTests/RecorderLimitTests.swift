@@ -1,0 +1,98 @@
+import Foundation
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+@testable import NetLayerRecording
+
+/// The memory of a recorder and of an archive that is read has a limit, whatever the shape of the calls.
+final class RecorderLimitTests: XCTestCase {
+  private let request = Request(url: URL(string: "http://h/x") ?? URL(filePath: "/"))
+
+  private func event(_ kind: CallEvent.Kind, call: Int = 1, _ change: (inout CallEvent) -> Void = { _ in }) -> CallEvent {
+    var event = CallEvent(kind, call: call, at: .zero, request)
+    change(&event)
+    return event
+  }
+
+  private func noted(_ event: CallEvent, keeping limit: Int = 1000) -> RecordedCalls.Noted {
+    RecordedCalls.Noted(event, at: Date(), uptime: .zero, keeping: limit)
+  }
+
+  func test_nothingIsKeptOfCallsThatAreSkipped() {
+    var pending = Recorder.Pending()
+    pending.size = Recorder.Pending.maxSize + 1
+    XCTAssertFalse(pending.accepts(event(.started)))
+    for kind in [CallEvent.Kind.sent, .finished, .received] { XCTAssertFalse(pending.accepts(event(kind)), "\(kind)") }
+    XCTAssertEqual(pending.skipped, 1)
+    XCTAssertEqual(pending.skippedCalls, [], "the call has its result")
+    // A call that was accepted keeps its results.
+    XCTAssertTrue(pending.accepts(event(.received, call: 2)))
+    XCTAssertFalse(pending.accepts(event(.chunk, call: 2)))
+    pending.size = 0
+    XCTAssertTrue(pending.accepts(event(.started, call: 3)))
+  }
+
+  func test_theStartOfABody_doesNotKeepTheWholeOne() throws {
+    let body = Data(repeating: 65, count: 1 << 20)
+    for kind in [CallEvent.Kind.finished, .chunk] {
+      let noted = noted(
+        event(kind) {
+          if kind == .chunk { $0.data = body } else { $0.response = Response(request: request, status: 200, body: body) }
+        })
+      let kept = try XCTUnwrap(kind == .chunk ? noted.event.data : noted.event.response?.body)
+      XCTAssertEqual(kept.count, 1000)
+      let isShared = body.withUnsafeBytes { all in kept.withUnsafeBytes { $0.baseAddress == all.baseAddress } }
+      XCTAssertFalse(isShared, "\(kind)")
+      XCTAssertEqual(noted.bodySize, 1 << 20)
+      XCTAssertGreaterThanOrEqual(noted.size, 1000)
+    }
+  }
+
+  func test_openStreams_areKeptWithinTheLimit() {
+    var calls = RecordedCalls(maxCalls: 100, maxSize: 50_000, maxBodySize: 1000, redaction: .standard)
+    for call in 1...20 {
+      calls.apply(noted(event(.started, call: call)))
+      calls.apply(noted(event(.sent, call: call)))
+      calls.apply(noted(event(.head, call: call) { $0.response = Response(request: request, status: 200) }))
+    }
+    let text = String(repeating: "a", count: 900)
+    for round in 0..<50 {
+      for call in 1...20 {
+        calls.apply(
+          noted(event(.event, call: call) { $0.serverEvent = ServerSentEvent(id: "\(round)", data: text) }))
+        XCTAssertLessThanOrEqual(calls.all.reduce(0) { $0 + $1.size }, 50_000)
+      }
+    }
+    XCTAssertEqual(calls.all.count, 20, "open calls stay")
+    XCTAssertEqual(calls.all.last?.attempts.first?.archived.events.last?.id, "49", "the last event stays")
+  }
+
+  func test_callsThatEnd_leaveInTheirOrder_andOpenOnesStay() {
+    var calls = RecordedCalls(maxCalls: 3, maxSize: .max, maxBodySize: 10, redaction: .standard)
+    for call in 1...6 { calls.apply(noted(event(.started, call: call))) }
+    XCTAssertEqual(calls.all.map(\.number), [1, 2, 3, 4, 5, 6], "all are open")
+    for call in [4, 2, 6, 5] {
+      calls.apply(noted(event(.failed, call: call) { $0.error = NetworkError(kind: .timeout, reason: "") }))
+    }
+    XCTAssertEqual(calls.all.map(\.number), [1, 3, 5])
+    XCTAssertEqual(calls.dropped, 3)
+  }
+
+  func test_shortArchive_withManyFields_isRefused() throws {
+    let value = String(repeating: #"\n"#, count: 999)
+    let field = #"{"name":"Set-Cookie","value":"\#(value)"}"#
+    func archive(_ entries: Int) -> Data {
+      let entry =
+        #"{"startedDateTime":"2026-01-01T00:00:00Z","request":{"method":"GET","url":"http://h/","headers":[]},"#
+        + #""response":{"status":200,"headers":[\#(field)]}}"#
+      return Data(#"{"log":{"entries":[\#(Array(repeating: entry, count: entries).joined(separator: ","))]}}"#.utf8)
+    }
+    XCTAssertEqual(try HARReader.entries(in: archive(400)).count, 400)
+    XCTAssertThrowsError(try HARReader.entries(in: archive(600))) {
+      XCTAssertEqual(($0 as? HARReader.Invalid)?.reason, "it has more than 500000 header fields; save fewer calls")
+    }
+    let other = #"{"log":{"entries":[{"request":{"method":"GET","url":"http://h/","headers":[{"name":"a","value":"1\n2"}]}}]}}"#
+    XCTAssertEqual(try HARReader.entries(in: Data(other.utf8)).first?.requestHeaders.values(of: "a"), ["1, 2"])
+  }
+}
