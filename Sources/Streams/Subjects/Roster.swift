@@ -1,8 +1,11 @@
-/// The observers of a subject and its terminal event; the array is copied on write, so a snapshot costs one reference.
+/// The observers of a subject and its terminal event.
 @usableFromInline
 struct Roster<Member> {
-  // In ascending order of IDs, for binary search.
-  @usableFromInline var members: [(id: UInt64, value: Member)] = []
+  // In ascending order of IDs, for binary search. Of many members, one that has left keeps its place, until half of the
+  // places are empty: a removal would move all later members.
+  @usableFromInline var members: [(id: UInt64, value: Member?)] = []
+  /// The number of empty places.
+  @usableFromInline var gaps = 0
   @usableFromInline var nextID: UInt64 = 0
   @usableFromInline var ended: (any Error)??
 
@@ -26,15 +29,35 @@ struct Roster<Member> {
       if members[middle].id < id { low = middle + 1 } else { high = middle }
     }
     guard low < members.count, members[low].id == id else { return nil }
-    return members.remove(at: low).value
+    if gaps == 0, members.count <= 32 { return members.remove(at: low).value }
+    guard let member = members[low].value else { return nil }
+    members[low].value = nil
+    gaps += 1
+    if gaps * 2 > members.count {
+      members.removeAll { $0.value == nil }
+      gaps = 0
+    }
+    return member
+  }
+
+  @inlinable
+  var isEmpty: Bool { members.count == gaps }
+
+  /// The members, in order.
+  @inlinable
+  var present: [(id: UInt64, value: Member)] {
+    var present: [(id: UInt64, value: Member)] = []
+    present.reserveCapacity(members.count - gaps)
+    for case (let id, let value?) in members { present.append((id, value)) }
+    return present
   }
 
   /// Records the first terminal event and returns the members that must receive it.
   mutating func end(_ error: (any Error)?) -> [(id: UInt64, value: Member)] {
     guard ended == nil else { return [] }
     ended = .some(error)
-    let notified = members
-    members = []
+    let notified = present
+    (members, gaps) = ([], 0)
     return notified
   }
 }

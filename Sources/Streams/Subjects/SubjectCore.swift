@@ -87,7 +87,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
     state = Locked(State(SubjectQueue(elements, capacity: capacity)))
   }
 
-  var hasObservers: Bool { state.withLock { !$0.roster.members.isEmpty } }
+  var hasObservers: Bool { state.withLock { !$0.roster.isEmpty } }
 
   /// The last accepted element, its number, and the terminal event, if there is one.
   var latest: (element: Element?, number: Int, end: (any Error)??) {
@@ -171,7 +171,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
   func refresh() {
     let members = state.withLock { state in
       isStale.store(false, ordering: .relaxed)
-      return state.roster.members
+      return state.roster.present
     }
     audience = members.isEmpty ? nil : Audience(members)
   }
