@@ -59,6 +59,12 @@ public protocol Transport: Sendable {
 /// A transport that copies a generated body to a temporary file before it sends the first byte.
 package protocol SpoolingTransport: Transport {}
 
+/// A transport with a thread of its own, which no caller may block.
+package protocol ThreadedTransport: Transport {
+  /// Whether the current thread is the transport's.
+  var isCurrentThread: Bool { get }
+}
+
 /// A transport that can reach servers through Unix domain sockets, for which no network is needed.
 package protocol SocketTransport: Transport {
   func isUnixSocket(_ url: URL) -> Bool

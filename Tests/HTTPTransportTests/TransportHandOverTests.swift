@@ -128,9 +128,31 @@ final class TransportHandOverTests: XCTestCase {
 
       func wake() { inbox.waker.wakeIfAsleep { woken.add(1, ordering: .sequentiallyConsistent) } }
 
-      func takeAll() { inbox.takeAll(submitted: count, cancelled: count, resumed: count) }
+      func send(_ job: CurlJob) {
+        if inbox.submit(job) { accepted.add(1, ordering: .sequentiallyConsistent) }
+        wake()
+      }
 
-      func count(_ transfer: CurlTransfer) { taken += 1 }
+      func takeAll() {
+        inbox.takeJobs(count)
+        inbox.takeAll(submitted: count, cancelled: count, resumed: count)
+      }
+
+      func count(_ entry: some CurlInboxEntry) { taken += 1 }
+    }
+
+    /// Keeps the job of a task, which is never run before the end of the test.
+    private final class Keeper: TaskExecutor {
+      let job = Held<UnownedJob>()
+      func enqueue(_ job: consuming ExecutorJob) { self.job.value = UnownedJob(job) }
+
+      static func job(_ test: XCTestCase) throws -> UnownedJob {
+        let keeper = Keeper()
+        Task(executorPreference: keeper) {}
+        let job = try XCTUnwrap(keeper.job.value)
+        test.addTeardownBlock { job.runSynchronously(on: keeper.asUnownedTaskExecutor()) }
+        return job
+      }
     }
 
     private func post() throws -> @Sendable () -> Post {
@@ -156,7 +178,8 @@ final class TransportHandOverTests: XCTestCase {
     }
 
     func test_inbox_doesNotSleepOverATransfer() throws {
-      for kind in ["submit", "resume", "ask", "close"] {
+      let job = try Keeper.job(self)
+      for kind in ["submit", "resume", "job", "close"] {
         let make = try post()
         let post = Held<Post>()
         let failures = failures(
@@ -171,9 +194,7 @@ final class TransportHandOverTests: XCTestCase {
             switch kind {
             case "submit": post.send(post.transfers[0])
             case "resume": post.resume(post.transfers[0])
-            case "ask":
-              post.inbox.ask()
-              post.wake()
+            case "job": post.send(CurlJob(job))
             default:
               post.inbox.close()
               post.wake()
@@ -214,13 +235,19 @@ final class TransportHandOverTests: XCTestCase {
 
     func test_inbox_acceptsATransferOrRejectsIt_whenTheLoopEnds() throws {
       let make = try post()
+      let job = try Keeper.job(self)
       let post = Held<Post>()
-      let failures = failures(
-        inRounds: 5000, prepare: { post.value = make() },
-        { if let post = post.value { post.inbox.end(post.count) } },
-        { if let post = post.value { post.send(post.transfers[0]) } },
-        check: { post.value.map { $0.accepted.load(ordering: .relaxed) == $0.taken } ?? false })
-      XCTAssertEqual(failures, 0)
+      for isJob in [false, true] {
+        let failures = failures(
+          inRounds: 5000, prepare: { post.value = make() },
+          { if let post = post.value { post.inbox.end(post.count, jobs: post.count) } },
+          {
+            guard let post = post.value else { return }
+            if isJob { post.send(CurlJob(job)) } else { post.send(post.transfers[0]) }
+          },
+          check: { post.value.map { $0.accepted.load(ordering: .relaxed) == $0.taken } ?? false })
+        XCTAssertEqual(failures, 0)
+      }
     }
   }
 #endif

@@ -31,7 +31,8 @@
     /// The transport's thread counts them on demand, in a few microseconds, so that requests have no overhead. All
     /// counts are 0 after `shutdown()`. Safe from any thread.
     public func gauges() async -> Gauges {
-      await withCheckedContinuation { continuation in loop.ask { continuation.resume(returning: $0) } }
+      // After the end of the loop, and in a child process of fork, the task runs elsewhere.
+      await withTaskExecutorPreference(loop) { loop.isCurrent ? loop.gauges : Gauges() }
     }
   }
 

@@ -18,7 +18,7 @@
   ///
   /// The transport calls completions on its thread, one at a time. Move work that takes longer than a few microseconds
   /// to another thread, because it delays all other requests.
-  public final class CurlTransport: Transport {
+  public final class CurlTransport: ThreadedTransport {
     /// The capabilities of the libcurl found at run time.
     public struct Capabilities: Sendable, Hashable {
       /// libcurl's version, such as `7.88.1`.
@@ -71,6 +71,25 @@
     }
 
     deinit { shutdown() }
+
+    package var isCurrentThread: Bool { loop.isCurrent }
+
+    /// The transport's thread as an executor, for programs that make few calls at a time: command-line tools, batch jobs,
+    /// crawlers, gateways.
+    ///
+    /// ```swift
+    /// try await withTaskExecutorPreference(transport.executor) {
+    ///   for url in urls { try await network.fetch(.get(url)) }
+    /// }
+    /// ```
+    /// An awaited call then crosses no threads. Every job delays all requests of the transport: it must not block, and should
+    /// take less than a millisecond. Large bodies are better decoded by the global executor, which uses all processors.
+    ///
+    /// `async let` and groups inherit the preference; `Task {}`, `@MainActor` and actors with an executor of their own do
+    /// not. Default actors may run on this thread, too. Jobs run in the order of their arrival, without priorities, and at
+    /// most 64 between two looks at the sockets. The executor gives no isolation: after `shutdown()`, and in a child process
+    /// of `fork`, the tasks continue on the global executor.
+    public var executor: any TaskExecutor { loop }
 
     /// The capabilities of the libcurl that was found; `nil` without libcurl.
     public static var capabilities: Capabilities? { CurlLibrary.capabilities }

@@ -83,11 +83,13 @@ final class CallResponses: StreamSource {
     responses.run(scope) { scope.receiver.receive($0) }
   }
 
-  /// Returns the destination of the events of the transport: an awaiting task, if no other code follows the transport.
+  /// Returns the destination of the events of the transport: an awaiting task, if no other code follows the transport, or
+  /// if the task runs on the transport's thread, which its caller has chosen for the interceptors, too.
   private func delivery(invalidates: Bool) -> InterceptorChain.Delivery {
     guard isAwaited, !invalidates else { return .mapping }
-    guard network.interceptors.count == 1 else { return .mapping }
-    return progress == nil ? .task : .mapping
+    guard progress == nil else { return .mapping }
+    if network.interceptors.count == 1 { return .task }
+    return (network.transport as? any ThreadedTransport)?.isCurrentThread == true ? .task : .mapping
   }
 
   /// Builds the request, and replaces the notes of an earlier call with the same request.

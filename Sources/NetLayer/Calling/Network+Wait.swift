@@ -6,11 +6,11 @@ extension Network {
   /// Calls `endpoint` and blocks until the result arrives; for command-line tools.
   ///
   /// Don't block an app's main thread with this function, although it works there. `mapping` and `delivery` are not
-  /// used, because they may be the blocked queue itself. A call must not run on a transport's thread or use
-  /// interceptors that need the blocked thread. It then fails with an error of kind `timeout` after the time
-  /// limit, instead of a deadlock.
+  /// used, because they may be the blocked queue itself. A call with interceptors that need the blocked thread fails
+  /// with an error of kind `timeout` after the time limit, instead of a deadlock.
   ///
-  /// - Throws: The call's `NetworkError`; `invalidRequest` immediately if the thread would wait for itself.
+  /// - Throws: The call's `NetworkError`; `invalidRequest` immediately if the thread would wait for itself, or is the
+  ///   transport's, which serves all calls.
   @available(*, noasync, message: "await request(_:).value instead")
   public func wait<E: Endpoint>(for endpoint: E) throws(NetworkError) -> E.Output {
     try waiting(for: CallContent(endpoint)) { $0.request(endpoint) as Single<E.Output> }
@@ -22,6 +22,11 @@ extension Network {
     guard !SynchronousCall.isInside else {
       throw reading.error(
         .invalidRequest, "a blocking call inside the callback of another one would deadlock; use request(_:)")
+    }
+    guard (transport as? any ThreadedTransport)?.isCurrentThread != true else {
+      throw reading.error(
+        .invalidRequest,
+        "a blocking call on the transport's thread would stop every request; use request(_:) or await fetch")
     }
     let own = with {
       $0.mapping = SynchronousCall.makeScheduler()

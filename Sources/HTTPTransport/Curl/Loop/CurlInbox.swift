@@ -3,7 +3,10 @@
   import PortableFoundation
   import Synchronization
 
-  /// A queue that passes transfers from any thread to the loop's thread: stacks that any thread pushes to, and that the
+  /// An entry of a stack of the inbox.
+  protocol CurlInboxEntry: AnyObject {}
+
+  /// A queue that passes transfers and jobs from any thread to the loop's thread: stacks that any thread pushes to, and that the
   /// loop empties completely.
   ///
   /// The stacks are lock-free, because the loop must never wait for a sender. In addition, Thread Sanitizer reports the
@@ -20,12 +23,10 @@
     private let submitted = Head(empty)
     private let cancelled = Head(empty)
     private let resumed = Head(empty)
+    private let jobs = Head(empty)
     let waker = CurlWaker()
     /// Set by the thread that shuts the transport down, read by the loop and by senders.
     private let closing = Atomic<Bool>(false)
-
-    /// Set by the thread that has a question, cleared by the loop.
-    private let isAsked = Atomic<Bool>(false)
 
     // MARK: Any thread
 
@@ -48,15 +49,10 @@
     /// Requests the end of the loop. The caller must wake the loop afterwards.
     func close() { closing.store(true, ordering: .sequentiallyConsistent) }
 
-    /// Records that there is a question. The caller must wake the loop afterwards.
-    func ask() { isAsked.store(true, ordering: .sequentiallyConsistent) }
+    /// Adds a job. Returns `false` if the loop has ended. The caller must wake the loop afterwards.
+    func submit(_ job: CurlJob) -> Bool { Self.push(job, on: jobs) { $0.next = $1 } }
 
     // MARK: The loop's thread
-
-    /// Returns whether there are questions, and resets the mark.
-    func takeQuestions() -> Bool {
-      isAsked.load(ordering: .relaxed) && isAsked.exchange(false, ordering: .acquiringAndReleasing)
-    }
 
     var isClosing: Bool { closing.load(ordering: .acquiring) }
 
@@ -70,11 +66,16 @@
       Self.drain(resumed, closing: false, unlink: { $0.unlinkResumed() }, takeResumed)
     }
 
-    /// Passes the last submissions to `take` and rejects all later ones. No thread wakes the loop afterwards.
-    func end(_ take: (CurlTransfer) -> Void) {
+    /// Removes all jobs and passes them to `take`, the oldest first.
+    func takeJobs(_ take: (CurlJob) -> Void) { Self.drain(jobs, closing: false, unlink: { $0.next }, take) }
+
+    /// Passes the last submissions to `take` and the last jobs to `takeJob`, and rejects all later ones. No thread wakes the
+    /// loop afterwards.
+    func end(_ take: (CurlTransfer) -> Void, jobs takeJob: (CurlJob) -> Void) {
       Self.drain(submitted, closing: true, unlink: { $0.nextSubmitted }, take)
-      Self.drain(cancelled, closing: true, unlink: { $0.nextCancelled }) { _ in }
-      Self.drain(resumed, closing: true, unlink: { $0.unlinkResumed() }) { _ in }
+      Self.drain(cancelled, closing: true, unlink: { $0.nextCancelled }) { (_: CurlTransfer) in }
+      Self.drain(resumed, closing: true, unlink: { $0.unlinkResumed() }) { (_: CurlTransfer) in }
+      Self.drain(jobs, closing: true, unlink: { $0.next }, takeJob)
       waker.end()
     }
 
@@ -84,19 +85,20 @@
         submitted.load(ordering: .sequentiallyConsistent) == Self.empty
           && cancelled.load(ordering: .sequentiallyConsistent) == Self.empty
           && resumed.load(ordering: .sequentiallyConsistent) == Self.empty
-          && !isAsked.load(ordering: .sequentiallyConsistent) && !closing.load(ordering: .sequentiallyConsistent)
+          && jobs.load(ordering: .sequentiallyConsistent) == Self.empty
+          && !closing.load(ordering: .sequentiallyConsistent)
       }
     }
 
     // MARK: The stacks
 
-    private static func push(
-      _ transfer: CurlTransfer, on head: borrowing Head, link: (CurlTransfer, UInt) -> Void
+    private static func push<Entry: CurlInboxEntry>(
+      _ entry: Entry, on head: borrowing Head, link: (Entry, UInt) -> Void
     ) -> Bool {
-      let node = Unmanaged.passRetained(transfer)
+      let node = Unmanaged.passRetained(entry)
       var top = head.load(ordering: .relaxed)
       while top != closed {
-        link(transfer, top)
+        link(entry, top)
         let change = head.weakCompareExchange(
           expected: top, desired: UInt(bitPattern: node.toOpaque()), successOrdering: .sequentiallyConsistent,
           failureOrdering: .relaxed)
@@ -107,21 +109,20 @@
       return false
     }
 
-    private static func drain(
-      _ head: borrowing Head, closing: Bool, unlink: (CurlTransfer) -> UInt,
-      _ take: (CurlTransfer) -> Void
+    private static func drain<Entry: CurlInboxEntry>(
+      _ head: borrowing Head, closing: Bool, unlink: (Entry) -> UInt, _ take: (Entry) -> Void
     ) {
       if !closing, head.load(ordering: .relaxed) == empty { return }
       var next = head.exchange(closing ? closed : empty, ordering: .acquiringAndReleasing)
       guard next != closed else { return }
-      var batch: [CurlTransfer] = []  // stays empty, without an allocation, for a single transfer
+      var batch: [Entry] = []  // stays empty, without an allocation, for a single transfer
       while let node = UnsafeMutableRawPointer(bitPattern: next) {
-        let transfer = Unmanaged<CurlTransfer>.fromOpaque(node).takeRetainedValue()
-        next = unlink(transfer)
-        if next == empty, batch.isEmpty { return take(transfer) }
-        batch.append(transfer)
+        let entry = Unmanaged<Entry>.fromOpaque(node).takeRetainedValue()
+        next = unlink(entry)
+        if next == empty, batch.isEmpty { return take(entry) }
+        batch.append(entry)
       }
-      for transfer in batch.reversed() { take(transfer) }
+      for entry in batch.reversed() { take(entry) }
     }
   }
 #endif

@@ -2,6 +2,7 @@
   import CLibcurl
   import PortableFoundation
   import Streams
+  import Synchronization
 
   /// The event loop of the transport, on its own thread. It accepts requests, drives libcurl, delivers results and
   /// enforces limits.
@@ -18,9 +19,11 @@
     var lastLane: (origin: Origin, lane: HostQueue.Lane)?
     var isEnding = false
 
-    /// The questions about the loop's state; `nil` after its end. Any thread appends. The loop takes all of them and
-    /// responds outside the lock.
-    private let questions = Locked<[@Sendable (CurlTransport.Gauges) -> Void]?>([])
+    /// The jobs of tasks that prefer this thread.
+    var jobs = CurlJobs()
+    /// The identity of the loop's thread while it runs, else 0. Only that thread writes it. Another thread reads a number
+    /// that is not its own.
+    let thread = Atomic<UInt>(0)
     /// The transfers whose response began before their body was sent.
     private var early: [CurlTransfer] = []
     /// The transfers that continue to decode their input in the next turn.
@@ -81,28 +84,18 @@
       wake()
     }
 
-    /// Calls `respond` with the state of the loop, on its thread; immediately if the loop has ended.
-    func ask(_ respond: @escaping @Sendable (CurlTransport.Gauges) -> Void) {
-      // In a child process of fork, the loop's thread does not exist, and another thread may have held the lock.
-      guard !ccurl_is_forked() else { return respond(CurlTransport.Gauges()) }
-      let isAsked = questions.withLock { questions in
-        questions?.append(respond)
-        return questions != nil
-      }
-      guard isAsked else { return respond(CurlTransport.Gauges()) }
-      inbox.ask()
-      wake()
-    }
-
-    private func wake() { inbox.waker.wakeIfAsleep { ccurl_multi_wakeup(multi) } }
+    func wake() { inbox.waker.wakeIfAsleep { ccurl_multi_wakeup(multi) } }
 
     // MARK: The loop's thread
 
     override func run() {
+      thread.store(Self.currentThread, ordering: .relaxed)
       while !inbox.isClosing {
+        // Before the inbox is taken, so that what the jobs submit leaves in the same turn.
+        runJobs()
         takeInbox()
         turn &+= 1
-        let timeout = resting.isEmpty ? milliseconds(until: nextCheck) : 0
+        let timeout = resting.isEmpty && jobs.isEmpty ? milliseconds(until: nextCheck) : 0
         ccurl_multi_wait(multi, inbox.fallAsleep() ? timeout : 0)
         // Entries added during this turn, for example by completions, are taken by the next turn without a wake-up.
         inbox.waker.wakeUp()
@@ -116,7 +109,7 @@
     override func endAll() {
       isEnding = true
       queue.removeAll()
-      inbox.end(accept)
+      inbox.end(accept) { jobs.append($0.job) }
       while let transfer = live.last {
         let reason =
           "the CurlTransport was shut down while the request to \(transfer.hostAndPort) was in flight"
@@ -127,8 +120,7 @@
       early = []
       resting = []
       toEnd = []
-      let asked = questions.withLock { $0.take() }
-      for respond in asked ?? [] { respond(CurlTransport.Gauges()) }
+      handOverJobs()
       cleanUp()
     }
 
@@ -148,7 +140,6 @@
       for transfer in exchange(&resting, with: []) where transfer.handle?.reception.isResting == true {
         continueAfterPause(transfer)
       }
-      if inbox.takeQuestions() { respondToQuestions() }
     }
 
     /// Continues a transfer after a pause.
@@ -162,12 +153,6 @@
       } else if let held = handle.reception.heldCode, !handle.holdsContent {
         finish(transfer, handle, held)
       }
-    }
-
-    private func respondToQuestions() {
-      let asked = questions.withLock { exchange(&$0, with: []) }
-      let gauges = gauges
-      for respond in asked ?? [] { respond(gauges) }
     }
   }
 

@@ -5,7 +5,7 @@
 
   /// The state of one request in the loop.
   // @unchecked Sendable: for the same reason as its superclass; the inbox passes the transfer to the loop's thread.
-  final class CurlTransfer: TransferState, HostQueue.Item, @unchecked Sendable {
+  final class CurlTransfer: TransferState, HostQueue.Item, CurlInboxEntry, @unchecked Sendable {
     let loop: CurlLoop
 
     /// The links of the inbox's stacks: written before a push, and read after the loop has taken the stack.
