@@ -1,4 +1,4 @@
-import StreamsTesting
+import TestSupport
 import XCTest
 
 @testable import Streams
@@ -8,13 +8,17 @@ final class ManyObserversTests: XCTestCase {
   func test_randomObserversOfALargeSubject_receiveWhatTheModelSays() {
     let subject = PublishSubject<Int>()
     var bags: [(id: Int, subscription: any Disposable)] = []
-    let received = Notes()
+    let received = Box<[String]>([])
     var (lastID, element) = (0, 0)
     for round in 0..<400 {
       if round % 3 != 2 || bags.isEmpty {
         for _ in 0..<Int.random(in: 1...8) {
           lastID += 1
-          bags.append((lastID, subject.subscribe(onNext: { [lastID] in received.add("\(lastID): \($0)") })))
+          bags.append(
+            (
+              lastID,
+              subject.subscribe(onNext: { [lastID] element in received.update { $0.append("\(lastID): \(element)") } })
+            ))
         }
       } else {
         for _ in 0..<Int.random(in: 1...12) where !bags.isEmpty {
@@ -24,9 +28,9 @@ final class ManyObserversTests: XCTestCase {
         }
       }
       element += 1
-      received.removeAll()
+      received.value = []
       subject.onNext(element)
-      XCTAssertEqual(received.all, bags.map { "\($0.id): \(element)" }, "round \(round)")
+      XCTAssertEqual(received.value, bags.map { "\($0.id): \(element)" }, "round \(round)")
     }
     for bag in bags { bag.subscription.dispose() }
     XCTAssertFalse(subject.hasObservers)
