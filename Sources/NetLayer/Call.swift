@@ -191,7 +191,8 @@ package struct CallContent: Sendable {
     caching.labels = CallTags(tags: endpoint.tags, invalidates: endpoint.invalidates)
     if caching.allowsStorage != nil, caching.endpoint == nil { caching.endpoint = ObjectIdentifier(E.self) }
     #if DEBUG
-      EndpointCheck.report(endpoint, task)
+      let usesTask = if case .plain = task.kind { false } else { true }
+      EndpointCheck.report(endpoint, usesTask: usesTask)
     #endif
     let query = endpoint.query
     if !query.layers.isEmpty { add(query: query) }

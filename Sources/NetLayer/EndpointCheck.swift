@@ -10,19 +10,19 @@ enum EndpointCheck {
   private static let checked = Locked<Set<ObjectIdentifier>>([])
 
   /// Prints the problems of the type of `endpoint`, unless it was checked before.
-  static func report<E: Endpoint>(_ endpoint: E, _ task: HTTPTask, to print: (String) -> Void = StandardError.print) {
-    guard checked.withLock({ $0.insert(ObjectIdentifier(E.self)).inserted }) else { return }
-    for problem in problems(of: endpoint, task) { print(problem) }
+  static func report(_ endpoint: Any, usesTask: Bool, to print: (String) -> Void = StandardError.print) {
+    guard checked.withLock({ $0.insert(ObjectIdentifier(type(of: endpoint))).inserted }) else { return }
+    for problem in problems(of: endpoint, usesTask: usesTask) { print(problem) }
   }
 
-  /// Returns a sentence for each stored property that is not sent. With a `task` of its own, the endpoint may use the
-  /// property there.
-  static func problems<E: Endpoint>(of endpoint: E, _ task: HTTPTask) -> [String] {
-    let usesTask = if case .plain = task.kind { false } else { true }
+  /// Returns a sentence for each stored property that is not sent. An endpoint with a `task` of its own may use the property
+  /// there.
+  static func problems(of endpoint: Any, usesTask: Bool) -> [String] {
+    let endpointType = type(of: endpoint)
     return Mirror(reflecting: endpoint).children.compactMap { name, value in
-      let type = type(of: value)
+      let type = Swift.type(of: value)
       guard let name, let advice = advice(name, type, usesTask: usesTask) else { return nil }
-      return "\(E.self).\(name) of type \(type) is not sent: \(advice)"
+      return "\(endpointType).\(name) of type \(type) is not sent: \(advice)"
     }
   }
 

@@ -84,20 +84,17 @@ public struct Envelope: Sendable {
 
   /// Returns the server's message in the body of an error response, or `nil`.
   func words(in json: JSON) -> String? {
-    if let words = json[message].string, !words.isEmpty { return Self.cut(words) }
+    if let words = json[message].string, !words.isEmpty { return words.cutWords }
     for path in errorMessages {
       guard let steps = JSONPath(path), let words = json[steps].string, !words.isEmpty else { continue }
       // CouchDB and RabbitMQ explain the name of an error in another member.
       if path == "error", !words.contains(" "), let reason = json["reason"].string, !reason.isEmpty {
-        return Self.cut(reason)
+        return reason.cutWords
       }
-      return Self.cut(words)
+      return words.cutWords
     }
-    return json.fieldWords.map(Self.cut)
+    return json.fieldWords.map(\.cutWords)
   }
-
-  /// Truncates a message to a readable length; a body may be megabytes in size.
-  static func cut(_ words: String) -> String { words.count > 1000 ? words.prefix(1000) + "…" : words }
 
   /// Returns whether `json` is an envelope that reports a failure. A text in place of a numeric code, without a message
   /// or a payload, belongs to a plain response: `{"code": "DE", "name": "Germany"}`.

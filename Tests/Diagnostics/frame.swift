@@ -34,6 +34,7 @@ struct UserDetail: Endpoint {
   var path: String { "/users/\(id)" }
 }
 
+struct Queue: Codable, Sendable { var name = "" }
 struct Session: Sendable { var name = ""; var key = "" }
 struct Message: Codable, Sendable { var text = "" }
 struct Report: Codable, Sendable { var text = "" }
@@ -56,6 +57,11 @@ struct AddNote: Endpoint, Codable {
 }
 
 let network = Network()
+let urls: [String] = []
+nonisolated(unsafe) var options = WebSocketOptions()
+#if canImport(CLibcurl)
+  var transport: CurlTransport { get throws { try CurlTransport() } }
+#endif
 let app = Network()
 let chat = Network()
 let files = Network()
@@ -75,6 +81,8 @@ let secret = ""
 let tag = "a"
 let repo = NewRepo(name: "x")
 let prompt = NewRepo(name: "x")
+let address = NewRepo(name: "x")
+let refresh: @Sendable (Token?) async throws -> Token = { _ in throw CancellationError() }
 let rows: AsyncStream<Line> = AsyncStream { $0.finish() }
 let export = Call.get("/export")
 nonisolated(unsafe) var request = Request(url: url)

@@ -9,7 +9,8 @@ import XCTest
 final class RecorderLimitTests: XCTestCase {
   private let request = Request(url: URL(string: "http://h/x") ?? URL(filePath: "/"))
 
-  private func event(_ kind: CallEvent.Kind, call: Int = 1, _ change: (inout CallEvent) -> Void = { _ in }) -> CallEvent {
+  private func event(_ kind: CallEvent.Kind, call: Int = 1, _ change: (inout CallEvent) -> Void = { _ in }) -> CallEvent
+  {
     var event = CallEvent(kind, call: call, at: .zero, request)
     change(&event)
     return event
@@ -38,7 +39,11 @@ final class RecorderLimitTests: XCTestCase {
     for kind in [CallEvent.Kind.finished, .chunk] {
       let noted = noted(
         event(kind) {
-          if kind == .chunk { $0.data = body } else { $0.response = Response(request: request, status: 200, body: body) }
+          if kind == .chunk {
+            $0.data = body
+          } else {
+            $0.response = Response(request: request, status: 200, body: body)
+          }
         })
       let kept = try XCTUnwrap(kind == .chunk ? noted.event.data : noted.event.response?.body)
       XCTAssertEqual(kept.count, 1000)
@@ -92,7 +97,8 @@ final class RecorderLimitTests: XCTestCase {
     XCTAssertThrowsError(try HARReader.entries(in: archive(600))) {
       XCTAssertEqual(($0 as? HARReader.Invalid)?.reason, "it has more than 500000 header fields; save fewer calls")
     }
-    let other = #"{"log":{"entries":[{"request":{"method":"GET","url":"http://h/","headers":[{"name":"a","value":"1\n2"}]}}]}}"#
+    let other =
+      #"{"log":{"entries":[{"request":{"method":"GET","url":"http://h/","headers":[{"name":"a","value":"1\n2"}]}}]}}"#
     XCTAssertEqual(try HARReader.entries(in: Data(other.utf8)).first?.requestHeaders.values(of: "a"), ["1, 2"])
   }
 }

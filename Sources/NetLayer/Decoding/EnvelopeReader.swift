@@ -127,7 +127,7 @@ extension EnvelopeRules {
       guard let failure = value.reportedFailure(in: json) else { return }
       let words = value.words(in: json)
       throw json.reading.error(
-        .rejected, "the server reported \(name.debugDescription): \(words ?? Envelope.cut(failure.description))",
+        .rejected, "the server reported \(name.debugDescription): \(words ?? failure.description.cutWords)",
         code: value.numericCode(in: json), message: words)
     }
     let code = json[value.code]

@@ -174,9 +174,17 @@ extension Response {
     if !isSuccess { throw statusFailure(in: rules.value) }
   }
 
+  /// The start of the body as text, which is enough for a message.
+  private var startOfText: String {
+    var start = self
+    start.body = body.prefix(4 << 10)
+    return (try? start.text()) ?? String(decoding: start.body, as: UTF8.self)
+  }
+
   /// Returns the error of a response whose status is not a success, with the message of its `envelope`.
   package func statusFailure(in envelope: Envelope) -> NetworkError {
-    let words = words(by: envelope)
+    let json = try? JSON(parsing: body)
+    let words = json.map { envelope.words(in: $0) } ?? words(inText: startOfText)
     // Without the query, which may contain tokens.
     let place = url.absoluteString.prefix { $0 != "?" && $0 != "#" }
     var reason = "the server responded to \(lastMethod) \(place) with status \(status)"

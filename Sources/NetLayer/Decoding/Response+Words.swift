@@ -6,11 +6,9 @@ extension Response {
   /// The maximum number of characters of a body in an error's reason.
   private static let excerptLength = 200
 
-  /// Returns the message for the user: at the paths of `envelope`, or in the shapes that web frameworks and stores use.
-  func words(by envelope: Envelope) -> String? {
-    if let json = try? JSON(parsing: body) { return envelope.words(in: json) }
-    return plainWords ?? xmlWords
-  }
+  /// Returns the message for the user in a body that is not JSON and starts with `text`, in the shapes that web frameworks and
+  /// stores use.
+  func words(inText text: String) -> String? { plainWords(text) ?? xmlWords(text) }
 
   /// The start of a body without such a message, on one line and without secrets; `nil` for a body that is not text.
   var excerpt: String? {
@@ -26,18 +24,17 @@ extension Response {
   }
 
   /// The first line of a body that is declared to be plain text.
-  private var plainWords: String? {
+  private func plainWords(_ text: String) -> String? {
     guard headers["Content-Type"].map({ MediaType($0).essence }) == "text/plain" else { return nil }
-    let line = startOfText.split(whereSeparator: \.isNewline).first?.trimmingBlanks
+    let line = text.split(whereSeparator: \.isNewline).first?.trimmingBlanks
     guard let line, !line.isEmpty, !line.hasPrefix("<") else { return nil }
-    return Envelope.cut(String(line))
+    return String(line).cutWords
   }
 
   /// The content of the first `<Message>` of XML, as object stores send it.
-  private var xmlWords: String? {
+  private func xmlWords(_ text: String) -> String? {
     let type = headers["Content-Type"].map { MediaType($0).essence } ?? ""
     guard type.hasSuffix("/xml") || type.hasSuffix("+xml") || body.starts(with: "<?xml".utf8) else { return nil }
-    let text = startOfText
     for name in ["Message", "message"] {
       guard let start = text.firstRange(of: "<\(name)>"),
         let end = text[start.upperBound...].firstRange(of: "</\(name)>")
@@ -46,19 +43,16 @@ extension Response {
       // Elements inside are not words.
       guard !content.contains("<") else { continue }
       let words = String(content).unescapingXML.trimming { $0.properties.isWhitespace }
-      if !words.isEmpty { return Envelope.cut(words) }
+      if !words.isEmpty { return words.cutWords }
     }
     return nil
-  }
-
-  private var startOfText: String {
-    var start = self
-    start.body = body.prefix(4 << 10)
-    return (try? start.text()) ?? String(decoding: start.body, as: UTF8.self)
   }
 }
 
 extension String {
+  /// The start of a message, of a readable length; a body may be megabytes in size.
+  var cutWords: String { count > 1000 ? prefix(1000) + "…" : self }
+
   /// The text without the escapes of XML's five characters.
   fileprivate var unescapingXML: String {
     guard contains("&") else { return self }

@@ -45,47 +45,6 @@ struct OutboxState {
     let key: String
   }
 
-  /// The result of a request.
-  enum Outcome: Sendable {
-    case accepted
-    case rejected(status: Int?)
-    /// The server may accept it later; `after` is the pause that it requests.
-    case failed(NetworkError, after: Duration? = nil)
-    case unreachable(NetworkError)
-    case unauthenticated
-    /// The server has rejected the current token after a refresh.
-    case refused
-    /// Nothing was sent, because another user is signed in.
-    case otherAccount
-  }
-
-  enum Event {
-    /// The entries in the directory. As owner, this process sends.
-    case list([Item], isOwner: Bool)
-    /// Another process may send from now on. Nothing may be in flight.
-    case disown
-    case add([Item])
-    case end(OutboxName, Outcome)
-    /// The subscribers have received the result.
-    case reported(OutboxName)
-    case online(Bool)
-    /// The token has changed; the account of the current one.
-    case account(String?)
-    case retry(OutboxName)
-    case drop(OutboxName)
-    case wake
-  }
-
-  enum Action: Equatable {
-    case start(OutboxName)
-    case cancel(OutboxName)
-    /// Deliver the result, then send `reported`.
-    case report(OutboxName)
-    case remove(OutboxName)
-    case park(OutboxName, status: Int?)
-    case unpark(OutboxName)
-  }
-
   private enum Flight {
     /// In flight, with the number of account changes at its start.
     case sending(changes: Int)

@@ -86,7 +86,7 @@ final class EndpointPropertiesTests: XCTestCase {
 
   func test_propertiesThatAreNotSent_areNamedWithTheTypeToWrite() {
     XCTAssertEqual(
-      EndpointCheck.problems(of: Wrong(), .plain),
+      EndpointCheck.problems(of: Wrong(), usesTask: false),
       [
         "Wrong.query of type Dictionary<String, Int> is not sent: declare it as query: Parameters",
         "Wrong.timeout of type Duration is not sent: declare it as timeout: Duration?",
@@ -97,10 +97,10 @@ final class EndpointPropertiesTests: XCTestCase {
         "Wrong.contentType of type String is not sent: pass it to the task, as in .data(bytes, contentType: contentType)",
         "Wrong.method of type String is not sent: declare it as method: HTTPMethod",
       ])
-    XCTAssertEqual(EndpointCheck.problems(of: Right(), .plain), [])
+    XCTAssertEqual(EndpointCheck.problems(of: Right(), usesTask: false), [])
     let own = Own(query: "a", timeout: 40, body: ["a": 1])
-    XCTAssertEqual(EndpointCheck.problems(of: own, own.task), [])
-    XCTAssertEqual(EndpointCheck.problems(of: PathOnly(query: "a"), .plain), [])
+    XCTAssertEqual(EndpointCheck.problems(of: own, usesTask: true), [])
+    XCTAssertEqual(EndpointCheck.problems(of: PathOnly(query: "a"), usesTask: false), [])
   }
 
   func test_aType_isReportedOnce() {
@@ -109,7 +109,7 @@ final class EndpointPropertiesTests: XCTestCase {
       let body = 1
     }
     let lines = Notes()
-    for _ in 1...3 { EndpointCheck.report(Fresh(), .plain) { lines.add($0) } }
+    for _ in 1...3 { EndpointCheck.report(Fresh(), usesTask: false) { lines.add($0) } }
     XCTAssertEqual(lines.all.count, 1)
   }
 }

@@ -4,7 +4,8 @@
   import Synchronization
 
   /// A job from another thread, in the inbox of the loop.
-  final class CurlJob: CurlInboxEntry, @unchecked Sendable {  // safe: used by one thread at a time, which the inbox passes on
+  // @unchecked Sendable: used by one thread at a time; the inbox passes it on.
+  final class CurlJob: CurlInboxEntry, @unchecked Sendable {
     let job: UnownedJob
     var next: UInt = 0
 
