@@ -51,10 +51,10 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
   /// A snapshot of the roster. It is a class, so that sending changes no reference counts.
   @usableFromInline
   final class Audience: Sendable {
-    @usableFromInline let members: [(id: UInt64, value: Listener)]
+    @usableFromInline let members: [Listener]
 
     @inlinable
-    init(_ members: [(id: UInt64, value: Listener)]) { self.members = members }
+    init(_ members: [Listener]) { self.members = members }
   }
 
   /// The task of the caller after its event has been accepted.
@@ -87,7 +87,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
     state = Locked(State(SubjectQueue(elements, capacity: capacity)))
   }
 
-  var hasObservers: Bool { state.withLock { !$0.roster.members.isEmpty } }
+  var hasObservers: Bool { state.withLock { !$0.roster.isEmpty } }
 
   /// The last accepted element, its number, and the terminal event, if there is one.
   var latest: (element: Element?, number: Int, end: (any Error)??) {
@@ -182,7 +182,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
     guard let audience = audience.map({ Unmanaged.passUnretained($0) }) else { return }
     audience._withUnsafeGuaranteedRef { audience in
       for index in audience.members.indices {
-        Unmanaged.passUnretained(audience.members[index].value)._withUnsafeGuaranteedRef { $0.deliver(element, number) }
+        Unmanaged.passUnretained(audience.members[index])._withUnsafeGuaranteedRef { $0.deliver(element, number) }
       }
     }
   }
@@ -190,8 +190,8 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
   private func end(_ error: (any Error)?) {
     let members = state.withLock { $0.roster.end(error) }
     audience = nil
-    for member in members where member.value.covered.load(ordering: .acquiring) != .max {
-      member.value.subscription.finish(error)
+    for member in members where member.covered.load(ordering: .acquiring) != .max {
+      member.subscription.finish(error)
     }
   }
 
