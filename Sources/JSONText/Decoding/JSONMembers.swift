@@ -12,7 +12,8 @@ struct JSONMembers {
   private enum Search {
     /// Continues from the last member found.
     case cursor
-    /// Starts from the first member, because two members may have the same name.
+    /// Starts from the first member, because two members may have the same name. Up to 128 names without escapes are
+    /// compared faster than a table is built.
     case start
     /// Starts from the first member, converting names from snake case.
     case snakeCase
@@ -27,13 +28,13 @@ struct JSONMembers {
     let converts = converts
     (search, table) = session.read { reader in
       let position = Int(object.position)
-      let mayHaveEscapes = reader.word(position).flag
-      let isLarge = reader.count(of: position) > (mayHaveEscapes ? 8 : 128)
+      let mayRepeat = reader.word(position).flag
+      let isLarge = reader.count(of: position) > (mayRepeat && reader.hasEscapedKeys(in: position) ? 8 : 128)
       if converts {
         if !isLarge, case .convertFromSnakeCase = session.options.keys { return (.snakeCase, nil) }
         return (.table, Self.table(session, object, reader, converts))
       }
-      if !mayHaveEscapes { return (.cursor, nil) }
+      if !mayRepeat { return (.cursor, nil) }
       return isLarge ? (.table, Self.table(session, object, reader, converts)) : (.start, nil)
     }
   }
