@@ -10,9 +10,9 @@ final class Fetcher: Sendable {
     var failed = 0
   }
 
-  private let options: GetOptions
-  private let console: Console
-  private let network: Network
+  let options: GetOptions
+  let console: Console
+  let network: Network
   private let recorder: Recorder?
   private let slots: DispatchSemaphore
   private let running = CompositeDisposable()
@@ -41,7 +41,9 @@ final class Fetcher: Sendable {
     } catch {
       let reason = (error as? UsageError)?.message ?? "\(error)"
       begin()
-      end(ResultLine(url: text, error: NetworkError(kind: .invalidRequest, reason: reason), milliseconds: 0))
+      end(
+        ResultLine(
+          url: Target.shown(text), error: NetworkError(kind: .invalidRequest, reason: reason), milliseconds: 0))
       slots.signal()
     }
   }
@@ -72,7 +74,7 @@ final class Fetcher: Sendable {
         onNext: { [self] page in for line in page.items { end(line) } },
         onError: { [self] error in
           tally.withLock { $0.running += 1 }
-          end(ResultLine(url: url.absoluteString, error: error, milliseconds: 0))
+          end(ResultLine(url: Target.shown(url.absoluteString), error: error, milliseconds: 0))
           leave()
         },
         onCompleted: leave))
@@ -113,12 +115,12 @@ final class Fetcher: Sendable {
   private func page(of url: URL, at cursor: String?) -> Observable<Page<ResultLine>> {
     let name = (options.envelope ?? Envelope()).cursor
     guard let url = cursor == nil ? url : cursor.flatMap({ url.replacingQueryItem(name, with: $0) }) else {
-      let reason = "the cursor \(cursor.debugDescription) cannot be added to \(url.absoluteString)"
+      let reason = "the cursor \(cursor.debugDescription) cannot be added to \(Target.shown(url.absoluteString))"
       return .error(NetworkError(kind: .parse, reason: reason))
     }
     // `begin` has counted the first page.
     if cursor != nil { tally.withLock { $0.running += 1 } }
-    let (options, start, text) = (options, ContinuousClock.now, url.absoluteString)
+    let (options, start, text) = (options, ContinuousClock.now, Target.shown(url.absoluteString))
     return network.responses(options.target(url)).asSingle().map { try Reading($0.validated(), options) }
       .map { reading in
         let line = ResultLine(url: text, reading: reading, milliseconds: Self.milliseconds(since: start))

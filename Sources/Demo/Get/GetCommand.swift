@@ -7,7 +7,8 @@ enum GetCommand {
   static let help = """
     usage: Demo get [options] URL…      ("-" reads URLs from standard input, one per line)
 
-    Prints one line of JSON per result, in the order of arrival: url, status, ms, bytes, body, and error for a failure.
+    Prints one line of JSON per result, in the order of arrival: url, status, ms, bytes, body, and error for a failure;
+    after redirects also finalUrl. Redirects are followed. The URLs have no user and password.
     A terminal shows JSON indented and colored, except with --json; NO_COLOR disables colors. A URL without a scheme
     is an http:// URL.
 
@@ -16,6 +17,9 @@ enum GetCommand {
                             @FILE reads the body from a file, @- from standard input
       --data-raw TEXT       the body, where @ has no special meaning
       --data-file FILE      the same as -d @FILE
+      -F NAME=VALUE         a field of a multipart form; NAME=@FILE sends a file; may be repeated
+      -I, --head            send HEAD, and print the response headers
+      -o, --output FILE     write the unchanged body of one URL into a file, while it arrives
       -i, --include         print the response headers: a member "headers" with a list of values for each name;
                             with --raw, lines before the body
       --envelope CODE,MESSAGE,DATA[,CURSOR]
@@ -27,12 +31,14 @@ enum GetCommand {
       --retry N             retry up to N times after a connection failure, a timeout, 429 or a 5xx status; requests
                             that are not idempotent, such as POST, are not retried
       --har FILE            write all requests and responses into a HAR file, with secrets redacted; every browser opens it
-      --raw                 print unchanged bodies only, also of failures; errors go to standard error
+      --raw                 print unchanged bodies only, also of failures; errors go to standard error; the body of one
+                            URL is printed while it arrives, without a limit of its size
     \(RequestOptions.help)
 
     Examples:
       Demo get https://api.github.com/repos/swiftlang/swift --at stargazers_count
       Demo get -i https://example.com --raw | head
+      Demo get -u ada:secret -F photo=@me.jpg https://shop.example/photos
       Demo get -X PUT -d '{"on":true}' http://127.0.0.1:8080/lamp --curl
       Demo get https://example.com --retry 3 --har calls.har
       Demo get -d @order.json https://shop.example/orders
@@ -53,6 +59,10 @@ enum GetCommand {
       // Lines are written whole and unbuffered, so all results so far have been printed. `exit` could wait forever for
       // the thread that reads standard input, so this calls `_exit`.
       _exit(130)
+    }
+    if let url = options.streamed {
+      let code = fetcher.stream(url)
+      return fetcher.writeArchive() ? code : max(code, 1)
     }
     // `fetch` takes a slot before the next line is read, so the input is read only as fast as requests complete.
     for input in options.inputs {

@@ -23,6 +23,10 @@ struct GetOptions: CommandOptions {
   var followPages = false
   /// The HAR file to write.
   var archive: URL?
+  /// The file for the body.
+  var output: String?
+  /// The fields and files of a form.
+  var form = MultipartForm()
 
   mutating func take(word: String) throws {
     inputs.append(word == "-" ? .standardInput : .url(try Target.url(word)))
@@ -36,7 +40,11 @@ struct GetOptions: CommandOptions {
       try setBody(text.hasPrefix("@") ? try RequestOptions.file(String(text.dropFirst())) : Data(text.utf8))
     case "--data-raw": try setBody(Data(try arguments.value().utf8))
     case "--data-file": try setBody(try RequestOptions.file(try arguments.value()))
+    case "-F": try addField(try arguments.value())
     case "-i", "--include": showsHeaders = try arguments.flag()
+    case "-I", "--head":
+      (method, showsHeaders) = (.head, try arguments.flag())
+    case "-o", "--output": output = try arguments.value()
     case "--envelope": envelope = try Envelope(commandLine: try arguments.value())
     case "--at": path = try arguments.value()
     case "--concurrency": concurrency = try arguments.number(in: 1...10_000)
@@ -51,10 +59,25 @@ struct GetOptions: CommandOptions {
 
   func validate() throws {
     if inputs.isEmpty { throw UsageError("no URL given: pass one or more, or - to read them from standard input") }
+    if body != nil, !form.parts.isEmpty { throw UsageError("more than one body: pass -d or -F, not both") }
+    guard output != nil else { return }
+    guard onlyURL != nil else {
+      throw UsageError("-o takes the body of one URL; use Demo download, or a URL at a time")
+    }
+    if readsJSON { throw UsageError("-o takes the whole body, so omit --at, --envelope and --follow-pages") }
   }
+
+  /// Whether the command reads the body as JSON.
+  private var readsJSON: Bool { path != nil || envelope != nil || followPages }
+
+  private var onlyURL: URL? { if inputs.count == 1, case .url(let url) = inputs[0] { url } else { nil } }
+
+  /// The URL whose body is written while it arrives; `nil` if results are printed as a whole.
+  var streamed: URL? { (raw || output != nil) && !readsJSON && !request.curl ? onlyURL : nil }
 
   /// Returns the call of `url` with the given method and body.
   func target(_ url: URL) -> Call<Response> {
+    if !form.parts.isEmpty { return Call(method ?? .post, url, task: .multipart(form)) }
     guard let body else { return Call(method ?? .get, url) }
     let isJSON = (try? JSON(parsing: body)) != nil
     let type = isJSON ? "application/json" : "application/x-www-form-urlencoded"
@@ -66,6 +89,19 @@ struct GetOptions: CommandOptions {
       text.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "!#$%&'*+-.^_`|~".contains($0)) })
     else { throw UsageError("invalid HTTP method \(text.debugDescription): use letters, as in PUT") }
     return HTTPMethod(rawValue: text)
+  }
+
+  private mutating func addField(_ text: String) throws {
+    guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
+      throw UsageError("-F takes NAME=VALUE or NAME=@FILE, not \(text.debugDescription)")
+    }
+    let (name, value) = (String(text[..<equals]), String(text[text.index(after: equals)...]))
+    guard value.hasPrefix("@") else { return form.append(.field(name, value)) }
+    let file = URL(filePath: String(value.dropFirst()))
+    guard FileManager.default.isReadableFile(atPath: file.path) else {
+      throw UsageError("cannot read the file \(file.path.debugDescription) of -F \(name)")
+    }
+    form.append(.file(file, name: name))
   }
 
   private mutating func setBody(_ data: Data) throws {

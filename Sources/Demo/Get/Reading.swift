@@ -5,6 +5,8 @@ import PortableFoundation
 struct Reading: Sendable {
   var status: Int
   var byteCount: Int
+  /// The URL of the response after redirects; `nil` without any.
+  var finalURL: String?
   /// The header fields of the response; `nil` unless they are printed.
   var headers: HTTPHeaders?
   var content: Body
@@ -17,6 +19,7 @@ struct Reading: Sendable {
   init(_ response: Response, _ options: GetOptions) throws {
     status = response.status
     byteCount = response.body.count
+    finalURL = response.finalURL
     headers = options.showsHeaders ? response.headers : nil
     guard options.envelope != nil || options.path != nil || options.followPages else {
       raw = response.body
@@ -48,4 +51,9 @@ struct Reading: Sendable {
     default: nil
     }
   }
+}
+
+extension Response {
+  /// The URL after redirects, as text for the output; `nil` without redirects.
+  var finalURL: String? { redirects.isEmpty ? nil : Target.shown(url.absoluteString) }
 }

@@ -15,7 +15,8 @@ struct ResultLine {
   var text: String { (content?.adding(to: line) ?? line).text }
 
   init(url: String, reading: Reading, milliseconds: Double) {
-    let head = Self.head(url, reading.status, milliseconds, reading.byteCount, reading.headers)
+    let head = Self.head(
+      url, reading.finalURL, reading.status, milliseconds, reading.byteCount, reading.headers)
     line = reading.cursor.map { head.adding("cursor", $0) } ?? head
     content = reading.content
     raw = Self.head(of: reading.headers, reading.status) + reading.raw
@@ -25,16 +26,19 @@ struct ResultLine {
   init(url: String, error: any Error, milliseconds: Double, showsHeaders: Bool = false) {
     let error = Problem(error)
     let headers = showsHeaders ? error.headers : nil
-    line = Self.head(url, error.status, milliseconds, error.byteCount, headers).adding("error", error.json)
+    line = Self.head(url, error.finalURL, error.status, milliseconds, error.byteCount, headers).adding(
+      "error", error.json)
     content = error.body
     raw = Self.head(of: headers, error.status) + error.rawBody
     problem = "\(url): \(error.text)"
   }
 
   private static func head(
-    _ url: String, _ status: Int?, _ milliseconds: Double, _ bytes: Int, _ headers: HTTPHeaders?
+    _ url: String, _ finalURL: String?, _ status: Int?, _ milliseconds: Double, _ bytes: Int, _ headers: HTTPHeaders?
   ) -> JSONLine {
-    let line = JSONLine().adding("url", url).adding("status", status).adding("ms", milliseconds).adding("bytes", bytes)
+    var line = JSONLine().adding("url", url)
+    if let finalURL { line = line.adding("finalUrl", finalURL) }
+    line = line.adding("status", status).adding("ms", milliseconds).adding("bytes", bytes)
     guard let headers else { return line }
     // As in curl's output, names are in lowercase, each with a list of values, because a field such as `Set-Cookie` may
     // be repeated.
@@ -47,7 +51,7 @@ struct ResultLine {
   }
 
   /// Returns the lines before the body; empty unless header fields are printed.
-  private static func head(of headers: HTTPHeaders?, _ status: Int?) -> Data {
+  static func head(of headers: HTTPHeaders?, _ status: Int?) -> Data {
     guard let headers, let status else { return Data() }
     let fields = headers.map { "\($0.name): \($0.value)".escapingControls() + "\n" }
     return Data(("HTTP \(status)\n" + fields.joined() + "\n").utf8)

@@ -6,6 +6,7 @@ import Streams
 struct RequestOptions: Sendable {
   static let help = """
       -H "Name: value"      add a header field; may be repeated
+      -u USER:PASSWORD      send a user name and a password (Basic)
       --timeout S           time limit for each attempt in seconds; fractions are allowed (default: 60)
       --cacert FILE         trust the certificates in a PEM file instead of the system's
       --json                print lines of JSON on standard output, for scripts
@@ -27,6 +28,7 @@ struct RequestOptions: Sendable {
     switch name {
     case "-h", "--help": help = try arguments.flag()
     case "-H": try addHeader(try arguments.value())
+    case "-u": try setUser(try arguments.value())
     case "--timeout": timeout = try arguments.seconds()
     case "--cacert": authority = try Self.readable(try arguments.value())
     case "--json": json = try arguments.flag()
@@ -84,6 +86,16 @@ struct RequestOptions: Sendable {
       throw UsageError("the header \(text.debugDescription) contains a control character; remove it")
     }
     headers.append(name, value)
+  }
+
+  private mutating func setUser(_ text: String) throws {
+    guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
+      throw UsageError("-u takes USER:PASSWORD, with a colon between them")
+    }
+    let password = String(text[text.index(after: colon)...])
+    for field in HTTPHeaders.basic(user: String(text[..<colon]), password: password) {
+      headers[field.name] = field.value
+    }
   }
 
   private static func readable(_ path: String) throws -> URL {

@@ -17,6 +17,14 @@ enum Target {
     guard let host = url.host(), !host.isEmpty else { throw UsageError("\(text.debugDescription) has no host") }
     return url
   }
+
+  /// Returns the text of a URL without a user and a password, which must not reach the output.
+  static func shown(_ text: String) -> String {
+    let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
+    let end = text[start...].firstIndex { "/?#".contains($0) } ?? text.endIndex
+    guard let at = text[start..<end].lastIndex(of: "@") else { return text }
+    return String(text[..<start] + text[text.index(after: at)...])
+  }
 }
 
 extension URL {

@@ -27,7 +27,7 @@ struct PagesOptions: URLOptions {
 }
 
 extension Paging {
-  /// Reads `link`, `cursor=PATH[,PARAMETER]`, `number[=PARAMETER]` or `offset[=PARAMETER]`.
+  /// Reads `link[=PATH]`, `cursor=PATH[,PARAMETER]`, `number[=PARAMETER[,PAGES]]` or `offset[=PARAMETER]`.
   init(commandLine text: String) throws {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     let names = parts.dropFirst().flatMap {
@@ -36,13 +36,16 @@ extension Paging {
     switch (parts[0], names.count) {
     case _ where names.contains(""): throw UsageError("--by \(text.debugDescription) has an empty name")
     case ("link", 0): self = .link
+    case ("link", 1): self = .link(at: names[0])
     case ("cursor", 1): self = .cursor(at: names[0])
     case ("cursor", 2): self = .cursor(at: names[0], parameter: names[1])
     case ("number", 0...1): self = .number(parameter: names.first ?? "page")
+    case ("number", 2): self = .number(parameter: names[0], pages: names[1])
     case ("offset", 0...1): self = .offset(parameter: names.first ?? "offset")
     default:
       throw UsageError(
-        "--by takes link, cursor=PATH[,PARAMETER], number[=PARAMETER] or offset[=PARAMETER], not \(text.debugDescription)"
+        "--by takes link[=PATH], cursor=PATH[,PARAMETER], number[=PARAMETER[,PAGES]] or offset[=PARAMETER], "
+          + "not \(text.debugDescription)"
       )
     }
   }
@@ -54,13 +57,15 @@ enum PagesCommand {
     usage: Demo pages [options] URL
 
     Fetches a list page by page and prints each item as a line of JSON when its page arrives; a terminal shows items
-    indented. Fails if a page is repeated. With --json, prints each page as a line: page, items, cursor (of the next
-    page).
+    indented. A line for each page goes to standard error. Fails if a page is repeated. With --json, prints each page as
+    a line: page, items, cursor (of the next page).
 
       --by METHOD           the paging method (default: the cursor of the envelope):
-                              link                      the Link header's "next"
+                              link[=PATH]               the Link header's "next", or the URL at a path of the body
                               cursor=PATH[,PARAMETER]   a cursor in the body, sent as a query parameter (default: cursor)
-                              number[=PARAMETER]        the page number, from 1 (default: page)
+                              number[=PARAMETER[,PAGES]]
+                                                        the page number, from 1 (default: page), up to the number of
+                                                        pages at a path of the body or in a header
                               offset[=PARAMETER]        the number of items so far (default: offset)
       --at PATH             the path of the list, such as result.items (default: the body, or the envelope's data)
       -n, --limit N         at most N pages
@@ -86,7 +91,9 @@ enum PagesCommand {
       .take(options.limit)
       .enumerated()
       .wait { number, page in
-        console.write(Data(text(of: page, number + 1, options, console).utf8))
+        if !options.request.json { console.log(console.style.dim(heading(of: page, number + 1))) }
+        let text = text(of: page, number + 1, options, console)
+        return text.isEmpty || console.write(Data(text.utf8))
       }
     return console.finish(ending, json: options.request.json)
   }
@@ -99,10 +106,13 @@ enum PagesCommand {
       return JSONLine().adding("page", number).adding("items", json: "[\(items.joined(separator: ","))]")
         .adding("cursor", page.cursor).text + "\n"
     }
-    let next = page.cursor.map { "next cursor \($0.escapingControls())" } ?? "last page"
     let shown = console.isTerminal ? items.map { IndentedJSON.text($0, console.style) } : items
-    return ([console.style.dim("# page \(number): \(items.count) item\(items.count == 1 ? "" : "s"), \(next)")] + shown)
-      .joined(
-        separator: "\n") + "\n"
+    return shown.map { $0 + "\n" }.joined()
+  }
+
+  /// The line for a page, which is not a part of the output.
+  private static func heading(of page: Page<JSON>, _ number: Int) -> String {
+    let next = page.cursor.map { "next cursor \($0.escapingControls())" } ?? "last page"
+    return "# page \(number): \(page.items.count) item\(page.items.count == 1 ? "" : "s"), \(next)"
   }
 }

@@ -38,7 +38,7 @@ package final class PartialFile {
   /// Creates a file that only this run writes. If `isPrivate` is `true`, only its owner can read it.
   ///
   /// - Throws: `NetworkError` of kind `file` if the file can't be created.
-  init(_ destination: URL, isPrivate: Bool = false) throws(NetworkError) {
+  package init(_ destination: URL, isPrivate: Bool = false) throws(NetworkError) {
     (self.destination, sidecar) = (destination, nil)
     part = destination.deletingLastPathComponent().appending(path: ".\(UUID().uuidString).part")
     if let failure = Self.failure(of: destination) { throw failure }

@@ -86,8 +86,9 @@ final class CallResponses: StreamSource {
   /// Returns the destination of the events of the transport: an awaiting task, if no other code follows the transport, or
   /// if the task runs on the transport's thread, which its caller has chosen for the interceptors, too.
   private func delivery(invalidates: Bool) -> InterceptorChain.Delivery {
-    guard isAwaited, !invalidates, progress == nil else { return .mapping }
-    guard network.interceptors.count > 1 else { return .task }
+    guard isAwaited, !invalidates else { return .mapping }
+    guard progress == nil else { return .mapping }
+    if network.interceptors.count == 1 { return .task }
     return (network.transport as? any ThreadedTransport)?.isCurrentThread == true ? .task : .mapping
   }
 

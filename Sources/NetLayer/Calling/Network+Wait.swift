@@ -25,7 +25,8 @@ extension Network {
     }
     guard (transport as? any ThreadedTransport)?.isCurrentThread != true else {
       throw reading.error(
-        .invalidRequest, "a blocking call on the transport's thread would stop every request; use request(_:) or await fetch")
+        .invalidRequest,
+        "a blocking call on the transport's thread would stop every request; use request(_:) or await fetch")
     }
     let own = with {
       $0.mapping = SynchronousCall.makeScheduler()

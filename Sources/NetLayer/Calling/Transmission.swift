@@ -5,10 +5,14 @@ import Streams
 struct TransportInterceptor: Interceptor {
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     let (network, progress, delivery) = (next.network, next.progress, next.delivery)
-    let send = { @Sendable request in
-      Observable<Response>(push: { Transmission.begin(request, network, progress, delivery, Sink($0, $1)) })
+    // Few requests have such credentials. For the others, no closure is allocated.
+    if OriginRedirects.follows(request) {
+      let redirects = OriginRedirects(request, clock: next.clock) { request in
+        Observable(push: { Transmission.begin(request, network, progress, delivery, Sink($0, $1)) })
+      }
+      return redirects.response
     }
-    return OriginRedirects(request, clock: next.clock, transport: send)?.response ?? send(request)
+    return Observable(push: { Transmission.begin(request, network, progress, delivery, Sink($0, $1)) })
   }
 }
 

@@ -21,13 +21,16 @@ struct OriginRedirects: Sendable {
   private let clock: any SchedulerType
   private let transport: @Sendable (Request) -> Observable<Response>
 
-  /// Returns `nil` for a request without such credentials, which the transport alone sends.
-  init?(
+  /// Returns whether `request` has such credentials. The transport alone sends others.
+  static func follows(_ request: Request) -> Bool {
+    !request.context[RedirectCredentials.self].isEmpty && !request.isForeign
+  }
+
+  init(
     _ request: Request, clock: any SchedulerType, transport: @escaping @Sendable (Request) -> Observable<Response>
   ) {
-    let steps = request.context[RedirectCredentials.self]
-    guard !steps.isEmpty, !request.isForeign else { return nil }
-    (original, self.steps, self.clock, self.transport) = (request, steps, clock, transport)
+    (original, self.clock, self.transport) = (request, clock, transport)
+    steps = request.context[RedirectCredentials.self]
   }
 
   /// The response after all redirects. Each subscription sends the request.

@@ -6,10 +6,11 @@ final class PagesCommandTests: XCTestCase {
     let server = try PlayServer()
     let result = try DemoProcess.run("pages", "\(server.url)/feed")
     XCTAssertEqual(result.code, 0, result.errors)
-    XCTAssertEqual(result.lines.count, 7 + 3)
-    XCTAssertEqual(result.lines.first, "# page 1: 3 items, next cursor 3")
-    XCTAssertEqual(result.lines[1], #"{"post_id":1,"title":"外滩的早晨","image_count":1}"#)
-    XCTAssertEqual(result.lines[8], "# page 3: 1 item, last page")
+    XCTAssertEqual(result.lines.count, 7, "only items, for a program that reads them")
+    XCTAssertEqual(result.lines[0], #"{"post_id":1,"title":"外滩的早晨","image_count":1}"#)
+    XCTAssertEqual(
+      result.errors.split(separator: "\n"),
+      ["# page 1: 3 items, next cursor 3", "# page 2: 3 items, next cursor 6", "# page 3: 1 item, last page"])
   }
 
   func test_json_printsAPagePerLine_upToTheLimit() throws {
@@ -49,8 +50,37 @@ final class PagesCommandTests: XCTestCase {
     XCTAssertEqual(server.requests.map(\.target), ["/x?p=1", "/x?p=2", "/x?p=3", "/x?offset=0", "/x?offset=2"])
   }
 
+  func test_pages_followLinksInTheBody_andTheNumberOfPages() throws {
+    let server = try TestServer { request in
+      switch request.target {
+      case "/l": .json(#"{"results":[1],"next":"/l?page=2"}"#)
+      case "/l?page=2": .json(#"{"results":[2],"next":null}"#)
+      case "/n?p=1": .json(#"{"items":[1],"page_count":2}"#)
+      case "/n?p=2": .json(#"{"items":[2],"page_count":2}"#)
+      default: .json("{}", status: 400)
+      }
+    }
+    for (paging, path, list) in [("link=next", "/l", "results"), ("number=p,page_count", "/n", "items")] {
+      let result = try DemoProcess.run("pages", "--by", paging, "--at", list, server.url(path).absoluteString)
+      XCTAssertEqual(result.code, 0, result.errors)
+      XCTAssertEqual(result.lines, ["1", "2"])
+    }
+    let wrong = try DemoProcess.run("pages", "--by", "number=p,total", "--at", "items", server.url("/n").absoluteString)
+    XCTAssertTrue(wrong.errors.contains("check PAGES of --by number"), wrong.errors)
+  }
+
+  func test_remedies_nameOptions() throws {
+    let server = try TestServer { _ in .json("[1]").header("Link", "</?page=2>; rel=next") }
+    let list = try DemoProcess.run("get", "--follow-pages", server.url("/").absoluteString)
+    let reason = (try object(list.lines.first)["error"] as? [String: Any])?["reason"] as? String ?? ""
+    XCTAssertTrue(reason.contains("use Demo pages --by link"), reason)
+    let play = try PlayServer()
+    let object = try DemoProcess.run("pages", "--by", "link", "\(play.url)/feed")
+    XCTAssertTrue(object.errors.contains("--at"), object.errors)
+  }
+
   func test_invalidPaging_isNamedInTheError() throws {
-    for way in ["links", "cursor", "cursor=", "link=x", "number=a,b", ""] {
+    for way in ["links", "cursor", "cursor=", "link=", "number=a,b,c", ""] {
       let result = try DemoProcess.run("pages", "--by", way, "http://127.0.0.1:9/")
       XCTAssertEqual(result.code, 2, way)
       XCTAssertTrue(result.errors.contains("--by"), result.errors)

@@ -54,6 +54,16 @@ struct Stock: Sendable {
   }
 }
 
+#if canImport(CLibcurl)
+  func sum(of items: [String], _ stock: Stock, _ transport: CurlTransport) async throws -> Int {
+    try await withTaskExecutorPreference(transport.executor) {
+      var sum = 0
+      for item in items { sum += try await stock.count(of: item) }
+      return sum
+    }
+  }
+#endif
+
 enum ShopError: Error {
   case soldOut
   case network(NetworkError)

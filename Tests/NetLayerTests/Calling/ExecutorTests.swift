@@ -42,10 +42,11 @@
         seen.append(transport.isCurrentThread)
         async let child = transport.isCurrentThread
         seen.append(await child)
-        seen.append(await withTaskGroup(of: Bool.self) { group in
-          group.addTask { transport.isCurrentThread }
-          return await group.next() ?? false
-        })
+        seen.append(
+          await withTaskGroup(of: Bool.self) { group in
+            group.addTask { transport.isCurrentThread }
+            return await group.next() ?? false
+          })
         return seen
       }
       XCTAssertEqual(seen, Array(repeating: true, count: 7))
