@@ -12,14 +12,16 @@ final class WideObjectTests: XCTestCase {
     init?(intValue: Int) { nil }
   }
 
-  /// The members 1, 21, 41 … of an object, and one that is missing.
+  /// The members 1, 21, 41 … of an object; `nil` for a missing one. They are decoded from the last to the first, so that a
+  /// search that continued from the last member found would meet a repeated name first.
   private struct Some: Decodable {
     var values: [Int?]
     init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: Names.self)
-      values = try stride(from: 1, to: 200, by: 20).map {
+      values = try stride(from: 1, to: 200, by: 20).reversed().map {
         try container.decodeIfPresent(Int.self, forKey: Names(stringValue: "member_\($0)"))
       }
+      .reversed()
     }
   }
 
