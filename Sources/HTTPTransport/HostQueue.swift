@@ -25,7 +25,7 @@ package struct HostQueue {
     fileprivate var isReady = false
     /// Its turn among the ready lanes; `nil` if it is not ready.
     fileprivate var turn: Turn?
-    /// When it became ready.
+    /// The number of its readiness, which grows with time.
     fileprivate var since = 0
     /// Whether its turn is one of those beyond the total.
     fileprivate var isShared = false

@@ -38,17 +38,6 @@ struct JSONReader {
     }
   }
 
-  /// Returns whether a key of an object has escapes, in linear time.
-  func hasEscapedKeys(in object: Int) -> Bool {
-    var key = object + 3
-    let end = end(of: object)
-    while key < end {
-      if word(key).flag { return true }
-      key = next(key + 1)
-    }
-    return false
-  }
-
   /// Returns the value of the first member of an object with this name, in linear time.
   ///
   /// Names are compared byte by byte, without Unicode normalization, as in other JSON readers.

@@ -194,7 +194,7 @@ package struct CallContent: Sendable {
       EndpointCheck.report(endpoint, task)
     #endif
     let query = endpoint.query
-    if !query.isEmpty { add(query: query) }
+    if !query.layers.isEmpty { add(query: query) }
   }
 
   init(

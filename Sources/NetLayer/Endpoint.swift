@@ -75,7 +75,7 @@ extension Endpoint {
   /// No content.
   public var task: HTTPTask { .plain }
   /// No parameters.
-  public var query: Parameters { [:] }
+  public var query: Parameters { Parameters() }
   /// No header fields.
   public var headers: HTTPHeaders { [:] }
   /// The backend's limits.

@@ -77,7 +77,8 @@ public struct Envelope: Sendable {
   /// The usual paths of error messages: GitHub, Google, Stripe, Elasticsearch, OAuth (RFC 6749 §5.2), problem details
   /// (RFC 9457 §3.1), FastAPI, JSON:API, GraphQL, container registries.
   private static let standardErrorMessages = [
-    "message", "error.message", "error.reason", "error_description", "error", "detail", "detail[0].msg", "errors[0].message",
+    "message", "error.message", "error.reason", "error_description", "error", "detail", "detail[0].msg",
+    "errors[0].message",
     "errors[0].detail", "title",
   ]
 

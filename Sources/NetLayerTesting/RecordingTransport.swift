@@ -42,7 +42,7 @@ public final class RecordingTransport: Transport {
   /// The results that the queue has yet to record. Other threads add to it.
   private let waiting = Locked<[Recorded]>([])
   private let queue = DispatchQueue(label: "NetLayer.RecordingTransport")
-  /// Whether a write of the rest of the archive is scheduled.
+  /// The mark that a write of the rest of the archive is scheduled.
   private let isSaving = Locked(false)
 
   /// The account of the base transport.

@@ -222,7 +222,7 @@ final class HostQueueTests: XCTestCase {
           }
         default:
           guard let ended = model.hosts[host].live.randomElement(using: &generator) else { continue }
-          // The end of an item is noted at once.
+          // The end of an item is noted immediately.
           model.change(host) { _ in ended.item.hasEnded = true }
           queue.endedWaiting(in: lanes[host], priority: Request.Priority(rawValue: ended.priority) ?? .normal)
           if model.hosts[host].live.isEmpty { model.hosts[host].since = 0 }

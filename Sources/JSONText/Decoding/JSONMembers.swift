@@ -12,8 +12,7 @@ struct JSONMembers {
   private enum Search {
     /// Continues from the last member found.
     case cursor
-    /// Starts from the first member, because two members may have the same name. Up to 128 names without escapes are
-    /// compared faster than a table is built.
+    /// Starts from the first member, because two members may have the same name.
     case start
     /// Starts from the first member, converting names from snake case.
     case snakeCase
@@ -29,7 +28,10 @@ struct JSONMembers {
     (search, table) = session.read { reader in
       let position = Int(object.position)
       let mayRepeat = reader.word(position).flag
-      let isLarge = reader.count(of: position) > (mayRepeat && reader.hasEscapedKeys(in: position) ? 8 : 128)
+      // A comparison of names with escapes is slow. An object of more than 40 members may repeat one without them.
+      var hasEscapes = false
+      if mayRepeat { reader.forEachKey(of: position) { if reader.word($0).flag { hasEscapes = true } } }
+      let isLarge = reader.count(of: position) > (hasEscapes ? 8 : 128)
       if converts {
         if !isLarge, case .convertFromSnakeCase = session.options.keys { return (.snakeCase, nil) }
         return (.table, Self.table(session, object, reader, converts))

@@ -64,7 +64,7 @@ extension Response {
     let rules = context.envelope
     try validate(by: rules)
     var response = self
-    if isBlank, rules.value.isNone { response.body = Data("null".utf8) }
+    if rules.value.isNone, isBlank { response.body = Data("null".utf8) }
     let json = try response.json(carrying: context)
     try rules.check(json)
     return json
@@ -87,7 +87,7 @@ extension Response {
   @usableFromInline
   func model<Model: NonisolatedDecodable>(_ type: Model.Type, at path: String?, failsOnEmptyData: Bool) throws -> Model
   {
-    guard isBlank, !failsOnEmptyData else { return try json().model(type, at: path) }
+    guard !failsOnEmptyData, isBlank else { return try json().model(type, at: path) }
     var stand = self
     var last: (any Error)?
     for text in ["null", "{}", "[]"] {
@@ -103,6 +103,7 @@ extension Response {
   /// body, or of one of blanks and line breaks, is `nil`.
   @usableFromInline
   func payload<Model: NonisolatedDecodable>(_ type: Model.Type) throws -> Model {
+    let isBlank = self.isBlank
     let isNothing = isEmpty || isBlank && Model.self != String?.self && Model.self != Data?.self
     if isNothing, Model.self is any ExpressibleByNilLiteral.Type {
       return try JSON(Data("null".utf8), carrying: reading.with(response: self)).model(type, at: nil)
@@ -135,7 +136,9 @@ extension Response {
   var isEmpty: Bool { status == 204 || status == 205 || body.isEmpty && file == nil }
 
   /// Whether the body has no byte, or only blanks and line breaks, which some servers send in place of nothing.
-  private var isBlank: Bool { body.allSatisfy { [0x20, 0x09, 0x0a, 0x0d].contains($0) } }
+  private var isBlank: Bool {
+    body.withUnsafeBytes { $0.allSatisfy { $0 == 0x20 || $0 == 0x0a || $0 == 0x0d || $0 == 0x09 } }
+  }
 
   /// Returns this response if its status is 200 to 299 and its body is not an envelope that reports a failure.
   @usableFromInline

@@ -258,7 +258,7 @@ struct UploadState: Sendable {
     guard offset <= size else {
       return note?.isEnding == true ? end(.fail(.unknownOutcome)) : abandon(.offset(offset))
     }
-    // After a lost connection, a few bytes of a large request are none: each attempt could send the file again.
+    // After a lost connection, a few bytes of a large request do not count: each attempt could send the file again.
     let isTooLittle = isCut && offset - sent.from < min(sent.count / 8, Self.smallestRequest)
     if offset > confirmed {
       confirmed = offset

@@ -115,7 +115,7 @@ package enum HARReader {
     for field in (json.array ?? []).prefix(maxFields) {
       guard let name = field["name"].string, !name.isEmpty, !name.hasPrefix(":") else { continue }
       let value = field["value"].string ?? ""
-      // Other values with line feeds are no more fields than the file has: a short file would have any number of them.
+      // Any other value is one field, even with line feeds: a short file could otherwise have any number of fields.
       guard name.lowercased() == "set-cookie" else {
         fields.append(HTTPHeaders.Field(name: name, value: value.replacing("\n", with: ", ")))
         continue

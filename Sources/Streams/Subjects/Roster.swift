@@ -1,65 +1,63 @@
 /// The observers of a subject and its terminal event.
-///
-/// A member that leaves is replaced by a vacant place. The places are removed when they are more than half, so joining and
-/// leaving take constant time on average, whatever the number of members.
 @usableFromInline
 struct Roster<Member> {
-  // In ascending order of IDs, for binary search.
-  @usableFromInline var places: [(id: UInt64, value: Member?)] = []
-  @usableFromInline var vacant = 0
+  // In ascending order of IDs, for binary search. Of many members, one that has left keeps its place, until half of the
+  // places are empty: a removal would move all later members.
+  @usableFromInline var members: [(id: UInt64, value: Member?)] = []
+  /// The number of empty places.
+  @usableFromInline var gaps = 0
   @usableFromInline var nextID: UInt64 = 0
   @usableFromInline var ended: (any Error)??
 
   @inlinable init() {}
-
-  @inlinable var isEmpty: Bool { places.count == vacant }
-
-  /// The members, in the order in which they joined.
-  @inlinable var members: [Member] {
-    var members: [Member] = []
-    members.reserveCapacity(places.count - vacant)
-    for place in places { if let member = place.value { members.append(member) } }
-    return members
-  }
 
   /// Adds `member` and returns its ID for `leave`, or `nil` after the terminal event.
   @inlinable
   mutating func join(_ member: Member) -> UInt64? {
     guard ended == nil else { return nil }
     nextID += 1
-    places.append((nextID, member))
+    members.append((nextID, member))
     return nextID
   }
 
   @inlinable
   mutating func leave(_ id: UInt64) -> Member? {
     var low = 0
-    var high = places.count
+    var high = members.count
     while low < high {
       let middle = (low + high) / 2
-      if places[middle].id < id { low = middle + 1 } else { high = middle }
+      if members[middle].id < id { low = middle + 1 } else { high = middle }
     }
-    guard low < places.count, places[low].id == id, let member = places[low].value else { return nil }
-    if low == places.count - 1 {
-      places.removeLast()
-    } else {
-      places[low].value = nil
-      vacant += 1
-    }
-    if vacant * 2 > places.count {
-      places.removeAll { $0.value == nil }
-      vacant = 0
+    guard low < members.count, members[low].id == id else { return nil }
+    if gaps == 0, members.count <= 32 { return members.remove(at: low).value }
+    guard let member = members[low].value else { return nil }
+    members[low].value = nil
+    gaps += 1
+    if gaps * 2 > members.count {
+      members.removeAll { $0.value == nil }
+      gaps = 0
     }
     return member
   }
 
+  @inlinable
+  var isEmpty: Bool { members.count == gaps }
+
+  /// The members, in order.
+  @inlinable
+  var present: [(id: UInt64, value: Member)] {
+    var present: [(id: UInt64, value: Member)] = []
+    present.reserveCapacity(members.count - gaps)
+    for case (let id, let value?) in members { present.append((id, value)) }
+    return present
+  }
+
   /// Records the first terminal event and returns the members that must receive it.
-  mutating func end(_ error: (any Error)?) -> [Member] {
+  mutating func end(_ error: (any Error)?) -> [(id: UInt64, value: Member)] {
     guard ended == nil else { return [] }
     ended = .some(error)
-    let notified = members
-    places = []
-    vacant = 0
+    let notified = present
+    (members, gaps) = ([], 0)
     return notified
   }
 }

@@ -51,10 +51,10 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
   /// A snapshot of the roster. It is a class, so that sending changes no reference counts.
   @usableFromInline
   final class Audience: Sendable {
-    @usableFromInline let members: [Listener]
+    @usableFromInline let members: [(id: UInt64, value: Listener)]
 
     @inlinable
-    init(_ members: [Listener]) { self.members = members }
+    init(_ members: [(id: UInt64, value: Listener)]) { self.members = members }
   }
 
   /// The task of the caller after its event has been accepted.
@@ -171,7 +171,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
   func refresh() {
     let members = state.withLock { state in
       isStale.store(false, ordering: .relaxed)
-      return state.roster.members
+      return state.roster.present
     }
     audience = members.isEmpty ? nil : Audience(members)
   }
@@ -182,7 +182,7 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
     guard let audience = audience.map({ Unmanaged.passUnretained($0) }) else { return }
     audience._withUnsafeGuaranteedRef { audience in
       for index in audience.members.indices {
-        Unmanaged.passUnretained(audience.members[index])._withUnsafeGuaranteedRef { $0.deliver(element, number) }
+        Unmanaged.passUnretained(audience.members[index].value)._withUnsafeGuaranteedRef { $0.deliver(element, number) }
       }
     }
   }
@@ -190,8 +190,8 @@ final class SubjectCore<Element: Sendable>: @unchecked Sendable {  // safe: only
   private func end(_ error: (any Error)?) {
     let members = state.withLock { $0.roster.end(error) }
     audience = nil
-    for member in members where member.covered.load(ordering: .acquiring) != .max {
-      member.subscription.finish(error)
+    for member in members where member.value.covered.load(ordering: .acquiring) != .max {
+      member.value.subscription.finish(error)
     }
   }
 

@@ -91,7 +91,7 @@ final class OutboxReviewTests: XCTestCase {
       XCTAssertThrowsError(try outbox.send(form(text, boundary: "x=1")), text)
     }
     XCTAssertEqual(fixture.files.count, 1)
-    // The text of the boundary without a line before it is no delimiter.
+    // The text of the boundary without a line before it is not a delimiter.
     let other = form("\r\n--100", boundary: "x=1").header("Idempotency-Key", "other")
     try outbox.send(other)
     XCTAssertThrowsError(try outbox.send(form("x=1100", boundary: "x=1").header("Idempotency-Key", "other")))

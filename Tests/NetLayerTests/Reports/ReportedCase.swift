@@ -8,7 +8,7 @@ import XCTest
 @testable import NetLayer
 
 /// An input that users of other HTTP clients reported, with the right result here. `run` returns the result, from a real
-/// exchange with a server on 127.0.0.1 or in process.
+/// server on 127.0.0.1 or in process.
 struct ReportedCase {
   let report: String
   let input: String

@@ -191,7 +191,7 @@ import XCTest
     }
 
     func test_downloadsThatResume_haveTheRightBytes() async {
-      /// Downloads `abcdef`, of which the first half has arrived before, from a server that answers the range with `reply`.
+      /// Downloads `abcdef`, of which the first half has arrived before, from a server that responds to the range with `reply`.
       @Sendable func resumed(_ reply: TestServer.Response) async throws -> String {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
