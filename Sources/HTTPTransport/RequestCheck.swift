@@ -21,10 +21,7 @@ package enum RequestCheck {
       if !isToken(field.name) {
         return "the header name \(quoted(field.name)) is not a valid HTTP token; use letters, digits and hyphens"
       }
-      // Almost all values pass here, without an enumeration of their bytes.
-      let isValid =
-        field.value.utf8.withContiguousStorageIfAvailable { !$0.contains(where: isForbiddenInValue) } ?? false
-      if !isValid, let (offset, byte) = field.value.utf8.enumerated().first(where: { isForbiddenInValue($0.element) }) {
+      if let (offset, byte) = field.value.utf8.enumerated().first(where: { isForbiddenInValue($0.element) }) {
         let value = Redaction.standard.hides(field.name) ? Redaction.standard.placeholder : quoted(field.value)
         return "the value \(value) of header \(field.name) contains \(name(of: byte)) at byte \(offset), which is not "
           + "allowed in values; remove it"
