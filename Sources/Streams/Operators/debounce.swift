@@ -15,28 +15,32 @@ extension ObservableType {
 /// The scope above a `debounce`.
 private final class Debounce<Element: Sendable>: TimedScope<Element>, @unchecked Sendable {  // safe: see `drain`
   private var waiting: Element?
-  /// The time of the last element.
-  private var last = Duration.zero
-  /// Whether the timer runs. It keeps running when an element follows, and then runs again for the rest: a timer for each
-  /// element costs 30 times as much.
-  private var isArmed = false
+  // The end of the silence after the last element, and the end for which the only timer is set. A timer for each element
+  // would cost more than the element.
+  private var deadline = Duration.zero
+  private var armed: Duration?
 
   func push(_ element: Element) {
     drain.run { [self] in
       waiting = element
-      last = scheduler.uptime
-      if !isArmed { wait(for: dueTime) }
+      deadline = scheduler.uptime + dueTime
+      if armed == nil { arm(dueTime) }
     }
   }
 
-  private func wait(for time: Duration) {
-    isArmed = true
-    arm(time) { [self] in
-      isArmed = false
-      guard waiting != nil else { return }
-      let rest = dueTime - (scheduler.uptime - last)
-      if rest > .zero { wait(for: rest) } else { emit() }
-    }
+  private func arm(_ wait: Duration) {
+    armed = deadline
+    arm(wait) { [self] in fire() }
+  }
+
+  private func fire() {
+    let isDue = armed == deadline
+    armed = nil
+    let now = isDue ? deadline : scheduler.uptime
+    if now >= deadline { return emit() }
+    // Setting the clock back must not extend the wait.
+    deadline = Swift.min(deadline, now + dueTime)
+    arm(deadline - now)
   }
 
   override func terminated(_ error: (any Error)?) {

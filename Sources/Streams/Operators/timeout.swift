@@ -1,5 +1,3 @@
-import Synchronization
-
 extension ObservableType {
   /// Fails with `StreamError.timeout` if the first event, or the next event after an element, takes longer than
   /// `dueTime`.
@@ -21,7 +19,7 @@ extension ObservableType {
     let source = asObservable()
     return Observable(push: { subscription, next in
       let watch = Timeout(subscription, dueTime, scheduler, error, isSingle, next)
-      watch.arm()
+      watch.start()
       source.run(watch) { watch.push($0) }
     })
   }
@@ -51,14 +49,31 @@ extension ObservableType {
 private struct TimedOut: Error {}
 
 /// The scope above a `timeout`.
-private final class Timeout<Element: Sendable>: Scope, @unchecked Sendable {  // safe: atomics and an emitter
+private final class Timeout<Element: Sendable>: Scope, @unchecked Sendable {  // safe: a lock and an emitter
+  private enum Phase {
+    /// The limit is running.
+    case waiting
+    /// An element is being processed downstream, which is not silence.
+    case processing
+    /// The limit has ended, or no longer applies.
+    case ended
+  }
+
+  /// The end of the limit, and the end for which the only timer is set. A timer for each element would cost more than the
+  /// element.
+  private struct State {
+    var phase = Phase.waiting
+    var deadline = Duration.zero
+    var armed: Duration?
+  }
+
   private let dueTime: Duration
   private let scheduler: any SchedulerType
   private let error: any Error
   private let isSingle: Bool
   private let emitter: Emitter<Element>
-  // The number of elements so far. A late timer finds another number and is ignored (contract, law 22).
-  private let round = Atomic<Int>(0)
+  // Guards the limit, which elements and the timer change. The timer is set, and events are emitted, outside it.
+  private let state = Locked(State())
   private let timer = SerialDisposable()
 
   init(
@@ -74,26 +89,62 @@ private final class Timeout<Element: Sendable>: Scope, @unchecked Sendable {  //
     downstream.own(timer)
   }
 
-  func arm() {
-    let armed = round.load(ordering: .acquiring)
-    timer.disposable = scheduler.scheduleRelative(dueTime) { [self] in
-      guard round.compareExchange(expected: armed, desired: armed + 1, ordering: .acquiringAndReleasing).exchanged
-      else { return }
-      emitter.finish(self.error)
+  func start() {
+    let deadline = scheduler.uptime + dueTime
+    state.withLock {
+      $0.deadline = deadline
+      $0.armed = deadline
     }
+    arm(dueTime)
+  }
+
+  private func arm(_ wait: Duration) {
+    timer.disposable = scheduler.scheduleRelative(wait) { [self] in fire() }
+  }
+
+  /// Ends the limit, or sets the timer again if there was an element in the meantime.
+  private func fire() {
+    let now = scheduler.uptime
+    let (isOver, wait) = state.withLock { state -> (Bool, Duration?) in
+      switch state.phase {
+      case .ended: return (false, nil)
+      case .processing:
+        state.armed = nil
+        return (false, dueTime)
+      case .waiting:
+        // A late timer is set for another deadline, and is ignored (contract, law 22).
+        guard state.armed != state.deadline, now < state.deadline else {
+          state.phase = .ended
+          return (true, nil)
+        }
+        // Setting the clock back must not extend the wait.
+        state.deadline = Swift.min(state.deadline, now + dueTime)
+        state.armed = state.deadline
+        return (false, state.deadline - now)
+      }
+    }
+    if isOver { emitter.finish(error) } else if let wait { arm(wait) }
   }
 
   func push(_ element: Element) {
-    if isSingle { return pushResult(element) }
-    round.add(1, ordering: .acquiringAndReleasing)
+    guard enter(isSingle ? .ended : .processing) else { return }
     emitter.onNext(element)
-    arm()
+    if isSingle { return }
+    let deadline = scheduler.uptime + dueTime
+    state.withLock { state in
+      guard state.phase != .ended else { return }
+      state.phase = .waiting
+      state.deadline = deadline
+    }
   }
 
-  /// Emits the only element, unless the limit has ended before.
-  private func pushResult(_ element: Element) {
-    guard round.compareExchange(expected: 0, desired: 1, ordering: .acquiringAndReleasing).exchanged else { return }
-    emitter.onNext(element)
+  /// Begins to process an element, unless the limit has ended before.
+  private func enter(_ phase: Phase) -> Bool {
+    state.withLock { state in
+      guard state.phase != .ended else { return false }
+      state.phase = phase
+      return true
+    }
   }
 
   // A source that paused for the loop downstream would be silent, so the operator would time out.

@@ -98,6 +98,36 @@ final class LateItemsTests: StreamsTestCase {
     subscription.dispose()
   }
 
+  func test_debounceAndTimeout_setOneTimerForManyElements() {
+    let operations: [(String, Operation)] = [
+      ("debounce", { $0.debounce(.seconds(5), scheduler: $1) }),
+      ("timeout", { $0.timeout(.seconds(5), scheduler: $1) }),
+    ]
+    for (name, apply) in operations {
+      let clock = ManualScheduler()
+      let source = PublishSubject<Int>()
+      let log = Log<String>()
+      let subscription = apply(source.asObservable(), clock)
+        .subscribe(onNext: { log.add("\($0)") }, onError: { _ in log.add("error") })
+      for element in 0..<1000 {
+        source.onNext(element)
+        clock.advance(.milliseconds(4))
+      }
+      XCTAssertEqual(clock.waits, [.seconds(5)], name)
+      clock.advance(.seconds(1))
+      clock.runDue()
+      XCTAssertEqual(clock.waits, [.seconds(5), .milliseconds(3996)], name)
+      clock.advance(.milliseconds(3995))
+      clock.runDue()
+      XCTAssertEqual(log.all.last, name == "debounce" ? nil : "999", "\(name) is 1 ms early")
+      clock.advance(.milliseconds(1))
+      clock.runDue()
+      XCTAssertEqual(log.all.last, name == "debounce" ? "999" : "error", name)
+      XCTAssertEqual(clock.pending, 0, name)
+      subscription.dispose()
+    }
+  }
+
   func test_law22_throttleIgnoresALateTimer() {
     let clock = ManualScheduler(ignoresDispose: true)
     let source = PublishSubject<Int>()

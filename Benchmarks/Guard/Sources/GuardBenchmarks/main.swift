@@ -79,6 +79,17 @@ let cached = network.with {
 let text = Data(
   #"{"items":[\#((0..<20).map { #"{"id":\#($0),"name":"user \#($0)"}"# }.joined(separator: ","))]}"#.utf8)
 
+/// Objects of 64 members, as those of GitHub's repositories.
+let wide = {
+  let object = "{" + (0..<64).map { #""member_\#($0)":\#($0)"# }.joined(separator: ",") + "}"
+  return Data("[\(Array(repeating: object, count: 5).joined(separator: ","))]".utf8)
+}()
+
+/// Six of the members of an object in `wide`.
+struct Wide: Decodable {
+  var member_3, member_12, member_27, member_33, member_48, member_60: Int
+}
+
 /// Prevents the optimizer from removing work.
 @inline(never)
 func use<Value>(_ value: Value) { withExtendedLifetime(value) {} }
@@ -213,6 +224,7 @@ let programs: [String: (Int) throws -> Void] = [
     struct List: Decodable { var items: [User] }
     for _ in 0..<count { use(try JSON(parsing: text).decode(List.self)) }
   },
+  "wide": { for _ in 0..<$0 { use(try JSON(parsing: wide).decode([Wide].self)) } },
   "body": { count in
     for number in 0..<count {
       var request = Request(method: .post, url: server)
