@@ -2,11 +2,11 @@ import PortableFoundation
 import Synchronization
 
 extension TestServer {
-  /// The faults of a server. `response` returns a response with the fault.
+  /// The faults of a server, for the tests and the soak of this package. `response` returns a response with the fault.
   ///
   /// Two faults do not belong to a response. For a refused connection, stop the server. For a connection that is
   /// accepted and never read from, use `TestServer.silent()`.
-  public enum Fault: String, CaseIterable, Sendable {
+  @_spi(Faults) public enum Fault: String, CaseIterable, Sendable {
     /// The request is read, and no response is sent.
     case neverResponding
     /// The connection is closed without a response.

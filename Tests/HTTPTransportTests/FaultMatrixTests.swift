@@ -1,5 +1,5 @@
 import Foundation
-import LoopbackServer
+@_spi(Faults) import LoopbackServer
 import NetLayer
 import Streams
 import TestSupport

@@ -1,7 +1,7 @@
 #if canImport(CLibcurl)
   import TestSupport
   import Foundation
-  import LoopbackServer
+  @_spi(Faults) import LoopbackServer
   import Streams
   import XCTest
 

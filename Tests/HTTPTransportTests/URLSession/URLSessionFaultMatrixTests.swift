@@ -1,6 +1,6 @@
 // Excluded together with the transport by the trait URLSession (docs/deployment.md).
 #if HAS_URLSESSION
-  import LoopbackServer
+  @_spi(Faults) import LoopbackServer
   import NetLayer
   import XCTest
 

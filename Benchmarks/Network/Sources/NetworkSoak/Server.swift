@@ -1,6 +1,6 @@
 #if os(Linux)
   import Foundation
-  import LoopbackServer
+  @_spi(Faults) import LoopbackServer
   import Synchronization
 
   /// The server, in a separate process, so that its resources do not count as the client's.

@@ -1,6 +1,6 @@
 #if os(Linux)
   import Foundation
-  import LoopbackServer
+  @_spi(Faults) import LoopbackServer
   import NetLayer
   import Streams
   import Synchronization
