@@ -25,12 +25,13 @@ extension Redaction {
   /// The words of values that differ in each request, so that they do not identify a user.
   static let signatures: Set<String> = ["sign", "signature", "sig", "hmac", "dpop"]
 
-  /// Pairs of words that are harmless together: keys for sorting, storage and grouping, keys of protocols, and verbs.
+  /// Pairs of words that are harmless together: keys for sorting, storage and grouping, keys of protocols,
+  /// verbs, and challenges, which say what a 401 needs (RFC 9110 §11.6.1).
   private static let harmless = Set(
     [
       "cachekey", "foreignkey", "groupkey", "idempotencykey", "orderkey", "partitionkey", "primarykey", "publickey",
       "routingkey", "rowkey", "sortkey", "surrogatekey", "socketkey", "websocketkey",
-      "signin", "signout", "signup", "tokentype",
+      "signin", "signout", "signup", "tokentype", "wwwauthenticate", "proxyauthenticate",
     ].map(hash))
 
   /// Returns whether `name` contains one of `words` that is not part of a harmless pair, or is secret as a whole.

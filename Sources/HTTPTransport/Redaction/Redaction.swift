@@ -40,7 +40,8 @@ public struct Redaction: Sendable, Hashable {
   /// - secret(s), password(s), passwd, pwd, passcode, passphrase, pin, otp, totp, cvv, cvc
   /// - key, but not in the names of sorting, storage and protocol keys such as `sort_key`, `primaryKey`, `Idempotency-Key`,
   ///   `Sec-WebSocket-Key` and `publicKey`
-  /// - auth, authorization, authenticate, authentication, credential(s), creds, cookie(s), session, sid, csrf, xsrf
+  /// - auth, authorization, authenticate (but not in `WWW-Authenticate` and `Proxy-Authenticate`), authentication,
+  ///   credential(s), creds, cookie(s), session, sid, csrf, xsrf
   /// - sign, signature, sig, hmac, dpop; but not `signIn`, `sign_up`, `signOut`
   ///
   /// Common spellings without a separator are detected, too: `apikey`, `accesstoken`, `sessionid`, `PHPSESSID`. Plurals

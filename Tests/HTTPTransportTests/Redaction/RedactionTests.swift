@@ -33,7 +33,7 @@ final class RedactionTests: XCTestCase {
       "apikey",
       "accesskey", "sessionid", "JSESSIONID", "sessionID", "password2", "user.password", "user[token][]",
       "client_assertion",
-      "code_verifier", "X-Hub-Signature-256", "Set-Cookie", "WWW-Authenticate", "Proxy-Authorization", "card_number",
+      "code_verifier", "X-Hub-Signature-256", "Set-Cookie", "X-Authenticate", "Proxy-Authorization", "card_number",
       "creditCardNumber", "key", "X-Auth", "otp", "pinCode", "Authentication",
       "X-Amzn-Oidc-Data", "X-Csrf", "X-Ticket", "X-Pass", "X-Creds", "access", "refresh", "csrfmiddlewaretoken",
       "sort_key_secret", "密码_token", "signInToken",
@@ -46,7 +46,7 @@ final class RedactionTests: XCTestCase {
       "secretary", "sessions", "keys", "keyword", "Idempotency-Key", "idempotencyKey", "Sec-WebSocket-Key", "sort_key",
       "access_level", "last_access", "refresh_interval", "pass_count", "ticket", "X-Amzn-Trace-Id",
       "sortKey", "primaryKey", "PartitionKey", "public_key", "Surrogate-Key", "sign_in_count", "signUp", "token_type",
-      "Accept", "Content-Type", "X-Request-ID", "ETag", "code", "", "-", "9",
+      "WWW-Authenticate", "proxy-authenticate", "Accept", "Content-Type", "X-Request-ID", "ETag", "code", "", "-", "9",
     ] {
       XCTAssertFalse(Redaction.standard.hides(name), name)
     }

@@ -58,7 +58,10 @@
     /// `fork`, which has no loop.
     func enqueue(_ job: consuming ExecutorJob) {
       let job = UnownedJob(job)
-      if isCurrent, !ccurl_is_forked() { return jobs.append(job) }
+      if isCurrent, !ccurl_is_forked() {
+        hasJobs = true
+        return jobs.append(job)
+      }
       guard !ccurl_is_forked(), inbox.submit(CurlJob(job)) else { return Self.hand(job) }
       wake()
     }
@@ -73,6 +76,7 @@
         count += 1
         job.runSynchronously(on: asUnownedTaskExecutor())
       }
+      hasJobs = !jobs.isEmpty
     }
 
     /// Hands the jobs that are ready to the global executor. No further job is enqueued here.

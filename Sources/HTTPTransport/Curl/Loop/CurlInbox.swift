@@ -66,6 +66,9 @@
       Self.drain(resumed, closing: false, unlink: { $0.unlinkResumed() }, takeResumed)
     }
 
+    /// Whether another thread has added jobs. One that is not seen is seen before the loop sleeps.
+    var hasJobs: Bool { jobs.load(ordering: .relaxed) != Self.empty }
+
     /// Removes all jobs and passes them to `take`, the oldest first.
     func takeJobs(_ take: (CurlJob) -> Void) { Self.drain(jobs, closing: false, unlink: { $0.next }, take) }
 

@@ -21,6 +21,8 @@
 
     /// The jobs of tasks that prefer this thread.
     var jobs = CurlJobs()
+    /// Whether there are any.
+    var hasJobs = false
     /// The identity of the loop's thread while it runs, else 0. Only that thread writes it. Another thread reads a number
     /// that is not its own.
     let thread = Atomic<UInt>(0)
@@ -92,10 +94,10 @@
       thread.store(Self.currentThread, ordering: .relaxed)
       while !inbox.isClosing {
         // Before the inbox is taken, so that what the jobs submit leaves in the same turn.
-        runJobs()
+        if hasJobs || inbox.hasJobs { runJobs() }
         takeInbox()
         turn &+= 1
-        let timeout = resting.isEmpty && jobs.isEmpty ? milliseconds(until: nextCheck) : 0
+        let timeout = resting.isEmpty && !hasJobs ? milliseconds(until: nextCheck) : 0
         ccurl_multi_wait(multi, inbox.fallAsleep() ? timeout : 0)
         // Entries added during this turn, for example by completions, are taken by the next turn without a wake-up.
         inbox.waker.wakeUp()
