@@ -25,7 +25,7 @@ final class ObservabilityTests: XCTestCase {
     routes.on("GET", "/busy") { _ in
       .json("1", status: count.next() < 3 ? 503 : 200)
     }
-    routes.on("GET", "/cut") { _ in TestServer.Fault.closeBeforeHead.response() }
+    routes.on("GET", "/cut") { _ in .closeBeforeHead }
     server = try TestServer(routes: routes)
   }
 
