@@ -15,7 +15,7 @@ func fuzzEntries(_ data: Data) {
       fatalError("what was written can't be read")
     }
     check(again.call.headers == entry.call.headers && again.call.path == entry.call.path, "another call")
-    check(again.account == entry.account && again.key == entry.key && again.type == entry.type, "another head")
+    check(again.account == entry.account && again.lane == entry.lane && again.type == entry.type, "another head")
     _ = entry.call.content
     _ = entry.size
   }
