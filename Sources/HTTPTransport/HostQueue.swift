@@ -1,3 +1,5 @@
+import Streams
+
 /// A queue that limits the requests running concurrently, per host and in total: a pure state machine. It is not
 /// generic, because another module also uses it, and would run a generic version unspecialized.
 ///
@@ -22,7 +24,6 @@ package struct HostQueue {
     let number: UInt32
     fileprivate(set) var running = 0
     fileprivate var multiplexed = false
-    fileprivate var isReady = false
     /// Its turn among the ready lanes; `nil` if it is not ready.
     fileprivate var turn: Turn?
     /// The number of its readiness, which grows with time.
@@ -185,7 +186,7 @@ package struct HostQueue {
   /// Removes and returns the first waiting request that may run; `nil` if no request may.
   package mutating func next() -> (any Item)? {
     guard let lane = nextLane() else { return nil }
-    (lane.isReady, lane.turn) = (false, nil)
+    lane.turn = nil
     start(lane)
     defer { update(lane) }
     return lane.waiting[lane.urgency].takeFirst()
@@ -248,12 +249,12 @@ package struct HostQueue {
   /// Records whether only the total prevents `lane` from running more requests, and its turn.
   private mutating func update(_ lane: Lane) {
     guard lane.hasWaiting, !isFull(lane) else {
-      (lane.isReady, lane.turn) = (false, nil)
+      lane.turn = nil
       return
     }
-    if !lane.isReady {
+    if lane.turn == nil {
       lastTurn += 1
-      (lane.isReady, lane.since) = (true, lastTurn)
+      lane.since = lastTurn
     }
     let urgency = lane.urgency
     let turn = Turn(urgency: urgency, number: goesByAge ? lane.waiting[urgency].number : lane.since)

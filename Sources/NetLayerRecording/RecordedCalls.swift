@@ -45,7 +45,7 @@ struct RecordedCalls {
 
     /// Returns the start of `bytes`, without the memory of the rest.
     private static func start(of bytes: Data, _ limit: Int) -> Data {
-      bytes.count > limit ? Data(Array(bytes.prefix(limit))) : bytes
+      bytes.count > limit ? bytes.prefix(limit).withUnsafeBytes { Data($0) } : bytes
     }
   }
 

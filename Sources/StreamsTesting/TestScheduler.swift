@@ -17,18 +17,20 @@ public final class TestScheduler: SchedulerType {
   /// The default time at which `start(create:)` disposes the subscription.
   public static let disposed = 1000
 
-  private struct Item: Sendable {
+  /// Items are ordered by time, then by the order of scheduling.
+  private struct Item: Comparable {
     let time: TestTime
     let id: Int
+
+    static func < (a: Item, b: Item) -> Bool { (a.time, a.id) < (b.time, b.id) }
   }
 
   private struct State {
     var clock: TestTime
     var nextID = 0
     var running = false
-    // A binary heap, ordered by time, then by the order of scheduling.
-    var heap: [Item] = []
-    // Separate from the heap, so that the action of a cancelled item is released immediately.
+    var items = Heap<Item>()
+    // Separate from the items, so that the action of a cancelled item is released immediately.
     var actions: [Int: @Sendable () -> Void] = [:]
   }
 
@@ -75,9 +77,8 @@ public final class TestScheduler: SchedulerType {
     let id = state.withLock { state in
       let id = state.nextID
       state.nextID += 1
-      state.heap.append(Item(time: max(time, state.clock), id: id))
+      state.items.insert(Item(time: max(time, state.clock), id: id))
       state.actions[id] = action
-      Self.rise(&state.heap)
       return id
     }
     return Disposables.create { [self] in state.release { $0.actions.removeValue(forKey: id) } }
@@ -150,38 +151,13 @@ public final class TestScheduler: SchedulerType {
 
   private func next(until limit: TestTime) -> (@Sendable () -> Void)? {
     state.withLock { state in
-      while let first = state.heap.first, first.time <= limit {
-        Self.removeFirst(&state.heap)
+      while let first = state.items.first, first.time <= limit {
+        state.items.removeFirst()
         guard let action = state.actions.removeValue(forKey: first.id) else { continue }
         state.clock = max(state.clock, first.time)
         return action
       }
       return nil
-    }
-  }
-
-  private static func precedes(_ a: Item, _ b: Item) -> Bool { (a.time, a.id) < (b.time, b.id) }
-
-  private static func rise(_ heap: inout [Item]) {
-    var child = heap.count - 1
-    while child > 0, precedes(heap[child], heap[(child - 1) / 2]) {
-      heap.swapAt(child, (child - 1) / 2)
-      child = (child - 1) / 2
-    }
-  }
-
-  private static func removeFirst(_ heap: inout [Item]) {
-    heap.swapAt(0, heap.count - 1)
-    heap.removeLast()
-    var parent = 0
-    while true {
-      var least = parent
-      for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && precedes(heap[child], heap[least]) {
-        least = child
-      }
-      guard least != parent else { return }
-      heap.swapAt(parent, least)
-      parent = least
     }
   }
 }

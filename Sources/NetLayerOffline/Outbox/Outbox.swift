@@ -145,7 +145,7 @@ public final class Outbox: Sendable {
   /// Writes `entry`, and returns its file, and those of the entries that others may have added; `nil` if it is stored already.
   private func write(_ entry: OutboxEntry) throws -> (OutboxDirectory.File, [OutboxDirectory.File])? {
     var others = try directory.refresh()
-    // What other processes have sent or renamed since the listing is known only to a new one.
+    // Only a new listing shows what other processes have sent or renamed meanwhile.
     let isGone = directory.file(of: entry.id).map { !directory.contains($0) } ?? false
     if others == nil, isGone || directory.count >= limits.maxEntries || directory.last?.number == .max {
       others = try directory.refresh(lists: true)
@@ -154,9 +154,9 @@ public final class Outbox: Sendable {
     guard directory.count < limits.maxEntries else { throw full("Limits.maxEntries is \(limits.maxEntries)") }
     // The next number after all entries, also those of other processes, so that the order is that of `send`.
     let last = directory.last
-    let lastFile = last.flatMap { directory.file(of: $0.id)?.text ?? $0.text } ?? ""
     let (number, isBeyond) = (last?.number ?? 0).addingReportingOverflow(1)
     guard !isBeyond else {
+      let lastFile = last.flatMap { directory.file(of: $0.id)?.text ?? $0.text } ?? ""
       throw NetworkError(
         kind: .file, reason: "no entry can follow the file \(directory.path)/\(lastFile); remove it")
     }

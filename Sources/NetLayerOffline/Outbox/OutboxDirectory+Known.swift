@@ -13,7 +13,7 @@ extension OutboxDirectory {
   var count: Int { known.withLock { $0?.files.count ?? 0 } }
   /// The last name that was known; `nil` for none.
   var last: OutboxName? { known.withLock { $0?.last } }
-  /// Returns the known file of an entry; `nil` if there is none.
+  /// Returns the known file of an entry; `nil` if it is unknown.
   func file(of id: UUID) -> File? { known.withLock { $0?.files[id] } }
 
   /// Returns whether the entry exists.
@@ -36,11 +36,10 @@ extension OutboxDirectory {
     let isCurrent = known.withLock { $0 != nil && $0?.additions == additions }
     if isCurrent, !lists { return nil }
     let files = try files()
-    var new = Known(additions: additions ?? 0)
+    // Without the counter, no listing is current later.
+    var new = Known(additions: additions ?? .max)
     for file in files { new.files[file.name.id] = file }
     new.last = files.max { $0.name < $1.name }?.name
-    // Without the counter, no listing is current later.
-    if additions == nil { new.additions = .max }
     known.withLock { $0 = new }
     return files
   }

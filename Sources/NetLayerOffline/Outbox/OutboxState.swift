@@ -71,7 +71,6 @@ struct OutboxState {
   private var order: [OutboxName] = []
   private var items: [OutboxName: Item] = [:]
   private var flights: [OutboxName: Flight] = [:]
-  private var waiting: Set<OutboxName> = []
   /// The entries of each lane, in order.
   private var lanes: [Lane: [OutboxName]] = [:]
   /// The entries whose files can't be read, in order.
@@ -124,7 +123,7 @@ struct OutboxState {
     case .reported(let name): settle(name, &actions)
     case .online(let isOnline):
       if isOnline, !self.isOnline {
-        for name in waiting where items[name]?.waitsForNetwork == true { resume(name) }
+        for name in order where items[name]?.waitsForNetwork == true { resume(name) }
       }
       self.isOnline = isOnline
     case .account(let account):
@@ -139,7 +138,6 @@ struct OutboxState {
       if item.hold != nil { actions.append(.unpark(name)) }
       items[name]?.hold = nil
       items[name]?.startAfresh()
-      waiting.remove(name)
       candidates.insert(name)
     case .drop(let name): drop(name, &actions)
     case .wake: break
@@ -168,10 +166,9 @@ struct OutboxState {
     for name in flights.keys { new[name] = items[name] }
     items = new
     order = items.keys.sorted()
-    waiting = waiting.filter { new[$0].map { $0.hold == nil && $0.notBefore != nil } ?? false }
     (lanes, unreadable) = ([:], [])
     for name in order { items[name].map { arrange($0) } }
-    pauses = Heap(waiting.compactMap { name in items[name]?.notBefore.map { Pause(end: $0, name: name) } })
+    pauses = Heap(items.values.compactMap { item in item.notBefore.map { Pause(end: $0, name: item.name) } })
     reconsiderAll()
   }
 
@@ -194,9 +191,7 @@ struct OutboxState {
     if let lane = items[name]?.lane, let first = lanes[lane]?.first { candidates.insert(first) }
   }
 
-  private func isCurrent(_ pause: Pause) -> Bool {
-    waiting.contains(pause.name) && items[pause.name]?.notBefore == pause.end
-  }
+  private func isCurrent(_ pause: Pause) -> Bool { items[pause.name]?.notBefore == pause.end }
 
   private mutating func end(_ name: OutboxName, _ outcome: Outcome, _ now: Duration, _ actions: inout [Action]) {
     guard let flight = flights[name], var item = items[name] else { return }
@@ -242,10 +237,7 @@ struct OutboxState {
     case .otherAccount: break
     }
     items[name] = item
-    if let end = item.notBefore {
-      waiting.insert(name)
-      pauses.insert(Pause(end: end, name: name))
-    }
+    if let end = item.notBefore { pauses.insert(Pause(end: end, name: name)) }
   }
 
   private static let rejection = NetworkError(kind: .authentication, reason: "the credentials were rejected")
@@ -291,7 +283,6 @@ struct OutboxState {
   private mutating func forget(_ name: OutboxName) {
     let item = items.removeValue(forKey: name)
     flights[name] = nil
-    waiting.remove(name)
     order.removeInOrder(name)
     if item?.hold == .unreadable {
       unreadable.removeInOrder(name)
@@ -303,7 +294,6 @@ struct OutboxState {
   }
 
   private mutating func resume(_ name: OutboxName) {
-    waiting.remove(name)
     items[name]?.notBefore = nil
     items[name]?.waitsForNetwork = false
     candidates.insert(name)

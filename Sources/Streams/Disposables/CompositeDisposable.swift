@@ -22,15 +22,7 @@ public final class CompositeDisposable: Cancelable {
       return member
     }
 
-    func index(of id: UInt64) -> Int? {
-      var low = 0
-      var high = members.count
-      while low < high {
-        let middle = (low + high) / 2
-        if members[middle].id < id { low = middle + 1 } else { high = middle }
-      }
-      return low < members.count && members[low].id == id ? low : nil
-    }
+    func index(of id: UInt64) -> Int? { members.index(of: id) { $0.id } }
   }
 
   // Guards the members; they are taken out and disposed outside the lock.

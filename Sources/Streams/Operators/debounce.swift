@@ -15,32 +15,21 @@ extension ObservableType {
 /// The scope above a `debounce`.
 private final class Debounce<Element: Sendable>: TimedScope<Element>, @unchecked Sendable {  // safe: see `drain`
   private var waiting: Element?
-  // The end of the silence after the last element, and the end for which the only timer is set. A timer for each element
-  // would cost more than the element.
-  private var deadline = Duration.zero
-  private var armed: Duration?
+  private var silence = Silence()
 
   func push(_ element: Element) {
     drain.run { [self] in
       waiting = element
-      deadline = scheduler.uptime + dueTime
-      if armed == nil { arm(dueTime) }
+      silence.begin(at: scheduler.uptime, for: dueTime)
+      if !silence.isTimed { setTimer(dueTime) }
     }
   }
 
-  private func arm(_ wait: Duration) {
-    armed = deadline
-    arm(wait) { [self] in fire() }
-  }
-
-  private func fire() {
-    let isDue = armed == deadline
-    armed = nil
-    let now = isDue ? deadline : scheduler.uptime
-    if now >= deadline { return emit() }
-    // Setting the clock back must not extend the wait.
-    deadline = Swift.min(deadline, now + dueTime)
-    arm(deadline - now)
+  private func setTimer(_ wait: Duration) {
+    silence.setTimer(true)
+    arm(wait) { [self] in
+      if let rest = silence.rest(at: scheduler.uptime, of: dueTime) { setTimer(rest) } else { emit() }
+    }
   }
 
   override func terminated(_ error: (any Error)?) {

@@ -59,12 +59,9 @@ private final class Timeout<Element: Sendable>: Scope, @unchecked Sendable {  //
     case ended
   }
 
-  /// The end of the limit, and the end for which the only timer is set. A timer for each element would cost more than the
-  /// element.
   private struct State {
     var phase = Phase.waiting
-    var deadline = Duration.zero
-    var armed: Duration?
+    var silence = Silence()
   }
 
   private let dueTime: Duration
@@ -90,10 +87,10 @@ private final class Timeout<Element: Sendable>: Scope, @unchecked Sendable {  //
   }
 
   func start() {
-    let deadline = scheduler.uptime + dueTime
+    let now = scheduler.uptime
     state.withLock {
-      $0.deadline = deadline
-      $0.armed = deadline
+      $0.silence.begin(at: now, for: dueTime)
+      $0.silence.setTimer(true)
     }
     arm(dueTime)
   }
@@ -109,18 +106,13 @@ private final class Timeout<Element: Sendable>: Scope, @unchecked Sendable {  //
       switch state.phase {
       case .ended: return (false, nil)
       case .processing:
-        state.armed = nil
+        state.silence.setTimer(false)
         return (false, dueTime)
       case .waiting:
         // A late timer is set for another deadline, and is ignored (contract, law 22).
-        guard state.armed != state.deadline, now < state.deadline else {
-          state.phase = .ended
-          return (true, nil)
-        }
-        // Setting the clock back must not extend the wait.
-        state.deadline = Swift.min(state.deadline, now + dueTime)
-        state.armed = state.deadline
-        return (false, state.deadline - now)
+        let rest = state.silence.rest(at: now, of: dueTime)
+        if rest == nil { state.phase = .ended }
+        return (rest == nil, rest)
       }
     }
     if isOver { emitter.finish(error) } else if let wait { arm(wait) }
@@ -130,11 +122,11 @@ private final class Timeout<Element: Sendable>: Scope, @unchecked Sendable {  //
     guard enter(isSingle ? .ended : .processing) else { return }
     emitter.onNext(element)
     if isSingle { return }
-    let deadline = scheduler.uptime + dueTime
+    let now = scheduler.uptime
     state.withLock { state in
       guard state.phase != .ended else { return }
       state.phase = .waiting
-      state.deadline = deadline
+      state.silence.begin(at: now, for: dueTime)
     }
   }
 

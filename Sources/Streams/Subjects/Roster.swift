@@ -22,16 +22,10 @@ struct Roster<Member> {
 
   @inlinable
   mutating func leave(_ id: UInt64) -> Member? {
-    var low = 0
-    var high = members.count
-    while low < high {
-      let middle = (low + high) / 2
-      if members[middle].id < id { low = middle + 1 } else { high = middle }
-    }
-    guard low < members.count, members[low].id == id else { return nil }
-    if gaps == 0, members.count <= 32 { return members.remove(at: low).value }
-    guard let member = members[low].value else { return nil }
-    members[low].value = nil
+    guard let place = members.index(of: id, by: { $0.id }) else { return nil }
+    if gaps == 0, members.count <= 32 { return members.remove(at: place).value }
+    guard let member = members[place].value else { return nil }
+    members[place].value = nil
     gaps += 1
     if gaps * 2 > members.count {
       members.removeAll { $0.value == nil }

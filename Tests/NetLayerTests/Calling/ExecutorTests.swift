@@ -188,9 +188,9 @@
 
     func test_jobsOfOneTurn_areLimited() async throws {
       let transport = try transport()
-      var jobs = CurlJobs()
+      var jobs = Queue<UnownedJob>()
       XCTAssertTrue(jobs.isEmpty)
-      XCTAssertNil(jobs.next())
+      XCTAssertNil(jobs.popFirst())
       // A limit of 50 ms is reached while thousands of jobs wait.
       let server = try TestServer { _ in .init(delay: 60) }
       let network = Network(Backend(baseURL: server.url, transport: transport))

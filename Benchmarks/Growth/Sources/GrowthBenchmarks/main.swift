@@ -1,4 +1,4 @@
-// How the work for n things grows with n: the CPU time of the process over a factor of 16, from the size at which it takes a
+// The growth of the work for n things with n: the CPU time of the process over a factor of 16, from the size at which it takes a
 // millisecond. Prints a table, and fails if an exponent is above the limit.
 //
 // Usage: GrowthBenchmarks [--only TEXT] [--limit 1.25]

@@ -1,6 +1,7 @@
 #if canImport(CLibcurl)
   import CLibcurl
   import PortableFoundation
+  import Streams
   import Synchronization
 
   /// A job from another thread, in the inbox of the loop.
@@ -10,31 +11,6 @@
     var next: UInt = 0
 
     init(_ job: UnownedJob) { self.job = job }
-  }
-
-  /// The jobs that are ready, in the order of their arrival. Only the loop's thread uses them.
-  struct CurlJobs {
-    private var jobs: [UnownedJob] = []
-    private var first = 0
-
-    var isEmpty: Bool { first == jobs.count }
-
-    mutating func append(_ job: UnownedJob) { jobs.append(job) }
-
-    mutating func next() -> UnownedJob? {
-      guard first < jobs.count else { return nil }
-      defer {
-        first += 1
-        if first == jobs.count {
-          jobs.removeAll(keepingCapacity: first <= 1024)
-          first = 0
-        } else if first >= 1024, first * 2 > jobs.count {
-          jobs.removeFirst(first)
-          first = 0
-        }
-      }
-      return jobs[first]
-    }
   }
 
   // The tasks that prefer the loop's thread keep the loop alive, not the transport.
@@ -58,11 +34,12 @@
     /// `fork`, which has no loop.
     func enqueue(_ job: consuming ExecutorJob) {
       let job = UnownedJob(job)
-      if isCurrent, !ccurl_is_forked() {
+      let isForked = ccurl_is_forked()
+      if !isForked, isCurrent {
         hasJobs = true
         return jobs.append(job)
       }
-      guard !ccurl_is_forked(), inbox.submit(CurlJob(job)) else { return Self.hand(job) }
+      guard !isForked, inbox.submit(CurlJob(job)) else { return Self.hand(job) }
       wake()
     }
 
@@ -72,7 +49,7 @@
     func runJobs() {
       inbox.takeJobs { jobs.append($0.job) }
       var count = 0
-      while count < Self.jobsPerTurn, let job = jobs.next() {
+      while count < Self.jobsPerTurn, let job = jobs.popFirst() {
         count += 1
         job.runSynchronously(on: asUnownedTaskExecutor())
       }
@@ -82,7 +59,7 @@
     /// Hands the jobs that are ready to the global executor. No further job is enqueued here.
     func handOverJobs() {
       thread.store(0, ordering: .relaxed)
-      while let job = jobs.next() { Self.hand(job) }
+      while let job = jobs.popFirst() { Self.hand(job) }
     }
   }
 #endif

@@ -20,7 +20,7 @@
     var isEnding = false
 
     /// The jobs of tasks that prefer this thread.
-    var jobs = CurlJobs()
+    var jobs = Queue<UnownedJob>()
     /// Whether there are any.
     var hasJobs = false
     /// The identity of the loop's thread while it runs, else 0. Only that thread writes it. Another thread reads a number

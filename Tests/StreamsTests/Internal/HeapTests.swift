@@ -1,4 +1,4 @@
-import HTTPTransport
+import Streams
 import XCTest
 
 final class HeapTests: XCTestCase {
