@@ -87,8 +87,8 @@
     ///
     /// `async let` and groups inherit the preference; `Task {}`, `@MainActor` and actors with an executor of their own do
     /// not. Default actors may run on this thread, too. Jobs run in the order of their arrival, without priorities, and at
-    /// most 64 between two looks at the sockets. The executor has no isolation: after `shutdown()`, and in a child process
-    /// of `fork`, the tasks continue on the global executor.
+    /// most 64 between two looks at the sockets. The executor has no isolation: after `shutdown()`, the tasks continue on
+    /// the global executor. In a child process of `fork`, which Swift's executors don't support, they may never run.
     public var executor: any TaskExecutor { loop }
 
     /// The capabilities of the libcurl that was found; `nil` without libcurl.

@@ -124,6 +124,31 @@
       XCTAssertEqual(steps.value, 100)
     }
 
+    /// In the child, Swift's own executor may not run the job, either.
+    func test_childOfFork_doesNotWait_andItsParentContinues() async throws {
+      let transport = try transport()
+      let status = try statusOfAChild { Task(executorPreference: transport.executor) {} }
+      XCTAssertEqual(status, 7 << 8, "an alarm ends a child that waits")
+      let ran = Tally()
+      await withTaskExecutorPreference(transport.executor) { ran.next() }
+      XCTAssertEqual(ran.value, 1)
+    }
+
+    /// Returns the status of a child process of `fork`, which Swift hides, that calls `body` and exits with 7.
+    private func statusOfAChild(_ body: () -> Void) throws -> Int32 {
+      typealias Fork = @convention(c) () -> pid_t
+      let fork = unsafeBitCast(try XCTUnwrap(dlsym(nil, "fork")), to: Fork.self)
+      let child = fork()
+      if child == 0 {
+        alarm(10)
+        body()
+        _exit(7)
+      }
+      var status: Int32 = 0
+      while waitpid(child, &status, 0) < 0, errno == EINTR {}
+      return status
+    }
+
     func test_releasedTransports_leaveNoTaskBehind() async throws {
       _ = try transport()
       let steps = Tally()
