@@ -16,6 +16,8 @@ extension InspectedCall {
     }
 
     struct Attempt: Encodable {
+      /// The URL after the redirects.
+      var url: String
       var protocolName: String
       var address: String?
       var reused: Bool?
@@ -62,7 +64,7 @@ extension InspectedCall {
       id: number, error: failure.map(Self.detail),
       attempts: attempts.map { attempt in
         Detail.Attempt(
-          protocolName: attempt.entry.httpVersion, address: attempt.entry.address, reused: attempt.isReused,
+          url: attempt.entry.url, protocolName: attempt.entry.httpVersion, address: attempt.entry.address, reused: attempt.isReused,
           error: attempt.failure.map(Self.detail),
           redirects: attempt.redirects.map { Detail.Redirect(status: $0.status, url: $0.url) })
       },
@@ -73,6 +75,25 @@ extension InspectedCall {
 
   private static func detail(_ failure: HAREntry.Failure) -> Detail.Failure {
     Detail.Failure(kind: failure.kind, code: failure.code, reason: failure.reason)
+  }
+
+  /// Whether a URL, field, body or message of the call, or its error, contains a text. ASCII letters match in either case.
+  func contains(_ text: String) -> Bool {
+    let text = Self.folded(text.utf8)
+    func has(_ bytes: some Collection<UInt8>) -> Bool { Self.folded(bytes).firstRange(of: text) != nil }
+    func has(_ headers: HTTPHeaders) -> Bool { headers.contains { has("\($0.name): \($0.value)".utf8) } }
+    if has(url.utf8) || failure.map({ has($0.reason.utf8) }) == true { return true }
+    return attempts.contains { attempt in
+      let entry = attempt.entry
+      if case .text(let body, _) = entry.requestBody, has(body.utf8) { return true }
+      return has(entry.requestHeaders) || has(entry.responseHeaders) || has(entry.body)
+        || entry.messages.contains { has($0.data.utf8) } || entry.events.contains { has($0.data.utf8) }
+        || attempt.redirects.contains { has($0.url.utf8) || has($0.responseHeaders) }
+    }
+  }
+
+  private static func folded(_ bytes: some Collection<UInt8>) -> Data {
+    Data(bytes.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 })
   }
 
   private static func messages(_ entry: HAREntry) -> [Detail.Message] {

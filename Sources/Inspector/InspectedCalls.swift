@@ -13,6 +13,16 @@ enum InspectedCalls: Sendable {
     }
   }
 
+  /// Returns the numbers of the calls that contain a text.
+  func numbers(containing text: String) -> [Int] {
+    let calls =
+      switch self {
+      case .recorder(let recorder): recorder.changes(since: Recorder.Revision()).entries.map(InspectedCall.init)
+      case .file(let calls, _): calls
+      }
+    return calls.filter { $0.contains(text) }.map(\.number)
+  }
+
   /// Returns the calls as a HAR file.
   func har() -> Data {
     switch self {
@@ -29,6 +39,7 @@ enum InspectedCalls: Sendable {
 ///
 /// - `hello {session, now, file}`: the start; the time in milliseconds since 1970.
 /// - `calls [summary…]`: new and changed calls, at most 500 in an event, and of a file at most 2,000 at a time.
+/// - `end`: the calls of a file are complete, and the stream ends.
 /// - `drop {ids, total}`: calls that were removed, and the number of calls that the limits of the recorder have removed.
 struct PageEvents {
   private let source: InspectedCalls
@@ -44,11 +55,12 @@ struct PageEvents {
 
   init(_ source: InspectedCalls, session: String) { (self.source, self.session) = (source, session) }
 
-  /// Returns the next events; empty without a change.
-  mutating func next() -> [UInt8] {
+  /// Returns the next events; empty without a change, `nil` after those of a file.
+  mutating func next() -> [UInt8]? {
     var events = ""
     switch source {
     case .file(let calls, let name):
+      guard position < calls.count || revision == nil else { return nil }
       if revision == nil { events += hello(file: name) }
       revision = Recorder.Revision()
       for _ in 0..<Self.batches where position < calls.count {
@@ -56,6 +68,7 @@ struct PageEvents {
         events += Self.event("calls", calls[position..<next].map(\.summary))
         position = next
       }
+      if position == calls.count { events += "event: end\ndata: \n\n" }
     case .recorder(let recorder):
       if revision == nil { events += hello(file: nil) }
       let changes = recorder.changes(since: revision ?? Recorder.Revision())

@@ -39,6 +39,8 @@ final class InspectorPages: Sendable {
     case ("GET", "har"):
       return Self.response(source.har(), type: "application/json")
         .header("Content-Disposition", "attachment; filename=\"calls.har\"")
+    case ("GET", "search"):
+      return Self.response(Self.json(source.numbers(containing: request.query("text") ?? "")), type: "application/json")
     case ("POST", "clear"):
       source.clear()
       return Self.response(Data(), type: "text/plain", status: 204)

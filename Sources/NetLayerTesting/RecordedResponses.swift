@@ -98,7 +98,8 @@ extension StubTransport.StubbedResponse {
 extension HAREntry {
   /// The response or error as a stub delivers it.
   fileprivate func stubbed(_ redaction: Redaction) -> StubTransport.StubbedResponse {
-    if status == 0 {
+    // Also a response that was cut, whose body a browser does not keep.
+    if status == 0 || failure?.kind == NetworkError.Kind.connection.rawValue {
       let failure = failure ?? Failure(kind: "connection", reason: "recorded failure")
       return .failure(NetworkError.Kind(rawValue: failure.kind), reason: failure.reason)
     }

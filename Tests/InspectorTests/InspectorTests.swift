@@ -1,11 +1,11 @@
 import Foundation
-import NetLayerRecording
 import NetLayerTesting
 import TestSupport
 import XCTest
 
 @testable import NetLayer
 @testable import NetLayerInspector
+@testable import NetLayerRecording
 
 /// Tests of what a page receives: events, details, files.
 final class InspectorTests: XCTestCase {
@@ -44,8 +44,12 @@ final class InspectorTests: XCTestCase {
     struct Body: Decodable { var text: String?, base64: String?, type: String, size: Int?, note: String? }
     struct Message: Decodable { var sent: Bool, at: Double, name: String, id: String?, data: String }
 
+    struct Redirect: Decodable { var status: Int, url: String }
+    struct Attempt: Decodable { var url: String, redirects: [Redirect] }
+
     var id: Int
     var error: Failure?
+    var attempts: [Attempt]
     var requestFields: [[String]]
     var requestBody: Body
     var responseFields: [[String]]
@@ -278,7 +282,11 @@ final class InspectorTests: XCTestCase {
     XCTAssertEqual(retried.endpoint, "Notifications")
     XCTAssertEqual(calls.filter { $0.shared == 2 }.count, 1)
     XCTAssertEqual(calls.compactMap(\.cache), ["hit", "revalidated"])
-    XCTAssertEqual(calls.first { $0.redirects == 1 }?.attempts.count, 1)
+    let redirected = try XCTUnwrap(calls.first { $0.redirects == 1 })
+    XCTAssertEqual(redirected.attempts.count, 1)
+    let attempt = try XCTUnwrap(page.get("calls/\(redirected.id)").json(Detail.self).attempts.first)
+    XCTAssertEqual(attempt.redirects.map(\.url), [redirected.url])
+    XCTAssertNotEqual(attempt.url, redirected.url, "the final URL")
     XCTAssertEqual(calls.first { $0.code == 4001 }?.status, 200)
     XCTAssertEqual(calls.first { $0.kind == "event" }?.messages, 2)
     XCTAssertEqual(calls.first { $0.kind == "socket" }?.ticks.count, 3)
@@ -290,11 +298,46 @@ final class InspectorTests: XCTestCase {
     let entries = (0..<10_000).map { HAREntry(method: "GET", url: "http://h/\($0)", status: 200) }
     var events = PageEvents(.file(InspectedCall.calls(of: entries), name: "a.har"), session: "s")
     var parts: [Int] = []
-    while case let bytes = events.next(), !bytes.isEmpty {
-      parts.append(String(decoding: bytes, as: UTF8.self).ranges(of: "\"url\"").count)
+    var text = ""
+    while let bytes = events.next() {
+      text = String(decoding: bytes, as: UTF8.self)
+      parts.append(text.ranges(of: "\"url\"").count)
     }
     XCTAssertEqual(parts, [2_000, 2_000, 2_000, 2_000, 2_000])
-    XCTAssertTrue(events.next().isEmpty)
+    XCTAssert(text.hasSuffix("event: end\ndata: \n\n"), "the page then closes its connection")
+  }
+
+  func test_aFileWithoutCallsEnds() {
+    var events = PageEvents(.file([], name: "a.har"), session: "s")
+    XCTAssertEqual(events.next().map { String(decoding: $0, as: UTF8.self).contains("event: end") }, true)
+    XCTAssertNil(events.next())
+  }
+
+  // MARK: Search
+
+  func test_search_readsFieldsBodiesMessagesAndErrors() throws {
+    var entries = (0..<7).map { HAREntry(method: "GET", url: "http://h/\($0)", status: 200) }
+    entries[0].body = Data("<Code>NoSuchKey</Code>".utf8)
+    entries[1].responseHeaders = ["X-Reason": "of type nosuchkey"]
+    entries[2].requestBody = .text("{\"find\":\"NOSUCHKEY\"}", type: "application/json")
+    entries[3].events = [HAREntry.Event(time: 0, name: "message", id: "", data: "nosuchkey")]
+    entries[4].failure = HAREntry.Failure(kind: "connection", reason: "NoSuchKey")
+    entries[5].url = "http://h/nosuchkey"
+    let calls = InspectedCalls.file(InspectedCall.calls(of: entries), name: "a.har")
+    XCTAssertEqual(calls.numbers(containing: "noSuchKey"), [1, 2, 3, 4, 5, 6])
+    XCTAssertEqual(calls.numbers(containing: "find\":\""), [3])
+    XCTAssertEqual(calls.numbers(containing: "nothing"), [])
+  }
+
+  func test_search_ofTheRecorder_hasNoSecret() async throws {
+    let recorder = Recorder()
+    let app = try network(.json(#"{"title":"Über"}"#), recorder)
+    try await app.fetch(Call(.get, "/a", headers: ["Authorization": "Bearer hunter2"]))
+    try await app.fetch(.get("/b"))
+    let page = try Page(Inspector(recorder))
+    XCTAssertEqual(try page.get("search?text=%C3%9Cber").json([Int].self), [1, 2])
+    XCTAssertEqual(try page.get("search?text=hunter2").json([Int].self), [])
+    XCTAssertEqual(try page.get("search?text=/b").json([Int].self), [2])
   }
 
   func test_aFileWhoseEntriesAreOneAttemptIsReadInLinearTime() throws {

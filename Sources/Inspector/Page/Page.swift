@@ -66,13 +66,14 @@ enum Page {
       grid-template-columns: 64px minmax(120px, 1fr) 132px 98px 58px 70px 68px 34%; }
     .open .head, .open .row { grid-template-columns: 64px minmax(100px, 1fr) 98px 70px 38%; }
     .open .host, .open .kind, .open .size { display: none; }
-    .head { height: 26px; flex: none; background: var(--panel); border-bottom: 1px solid var(--line); color: var(--dim);
+    /* The head has the gutter of the rows' scroll bar, so that its columns are above theirs. */
+    .head { height: 26px; flex: none; overflow: hidden; scrollbar-gutter: stable; background: var(--panel); border-bottom: 1px solid var(--line); color: var(--dim);
       font-weight: 600; }
     .head > div { overflow: clip; white-space: nowrap; }
     .head button { padding: 1px 6px; font-weight: 600; }
     .size, .time { text-align: right; padding-right: 8px; }
     .head .size, .head .time { padding-right: 2px; }
-    #scroll { flex: 1; overflow-y: scroll; overflow-x: hidden; position: relative; contain: strict; }
+    #scroll { flex: 1; scrollbar-gutter: stable; overflow-y: scroll; overflow-x: hidden; position: relative; contain: strict; }
     #rows { position: relative; contain: layout; }
     .row { position: absolute; left: 0; right: 0; top: 0; height: 26px; border-bottom: 1px solid var(--line); contain: strict;
       cursor: default; }
@@ -170,6 +171,10 @@ enum Page {
       .open .head, .open .row { grid-template-columns: 64px minmax(120px, 1fr) 98px 70px 68px 34%; }
       .open .size { display: block; }
       footer .legend { display: none; }
+    }
+    @media (max-width: 599px) {
+      .head, .row, .open .head, .open .row { grid-template-columns: 60px minmax(60px, 1fr) 90px 72px; }
+      .size, .open .size, .fall, #axis { display: none; }
     }
     </style>
     </head>
@@ -324,7 +329,8 @@ enum Page {
 
     // Returns the conditions of a filter; `null` in place of an unknown one.
     function parse(text) {
-      const found = [];
+      const tests = [];
+      found = new Map();
       for (const match of text.matchAll(/(-?)(?:(\w+):)?(?:"([^"]*)"?|(\S+))/g)) {
         const [, not, key, quoted, plain] = match, value = (quoted ?? plain).toLowerCase();
         let test = null;
@@ -332,6 +338,7 @@ enum Page {
           case undefined: test = (c) => c.text.includes(value); break;
           case "is": test = Object.hasOwn(IS, value) ? IS[value] : null; break;
           case "host": case "method": case "kind": test = (c) => c[key.toLowerCase()].toLowerCase().includes(value); break;
+          case "contains": test = value ? containing(value) : () => true; break;
           case "endpoint": test = (c) => (c.endpoint ?? "").toLowerCase().includes(value); break;
           case "status": {
             const compare = number(value);
@@ -344,9 +351,37 @@ enum Page {
           case "size": { const compare = number(value); test = compare && ((c) => compare(c.size)); break; }
           default: test = (c) => c.text.includes((key + ":" + value).toLowerCase());
         }
-        found.push(test && (not ? (c) => !test(c) : test));
+        tests.push(test && (not ? (c) => !test(c) : test));
       }
-      return found;
+      return tests;
+    }
+
+    // The calls with a text in their fields, bodies or messages, by the texts of the filter. The server searches its calls.
+    let found = new Map(), searching = 0;
+    function containing(text) {
+      found.set(text, new Set());
+      searchSoon(200);
+      return (call) => found.get(text)?.has(call.id) ?? false;
+    }
+
+    function searchSoon(delay) {
+      if (found.size && !searching) searching = setTimeout(() => { searching = 0; for (const text of found.keys()) search(text); }, delay);
+    }
+
+    async function search(text) {
+      const shown = calls;
+      let ids = [];
+      if (details) ids = [...details.values()].filter((item) => textOf(item).includes(text)).map((item) => item.id);
+      else try { ids = await (await fetch(base + "search?text=" + encodeURIComponent(text), { cache: "no-store" })).json(); } catch { return; }
+      if (calls !== shown || !found.has(text)) return;
+      found.set(text, new Set(ids));
+      rebuild(); render();
+    }
+
+    function textOf(item) {
+      const parts = [...item.requestFields, ...item.responseFields].map((field) => field.join(": "));
+      parts.push(item.requestBody.text, item.responseBody.text, item.error?.reason, ...item.messages.map((message) => message.data));
+      return parts.join("\n").toLowerCase();
     }
 
     function matches(call) {
@@ -396,7 +431,8 @@ enum Page {
         add(empty, "p", "", "No call matches the filter.");
         button(empty, "Show all", showAll);
       } else {
-        add(empty, "p", "", connected || calls !== live ? "No calls yet." : "Waiting for the app.");
+        add(empty, "p", "", connected || calls !== live ? "No calls yet."
+          : "Waiting for the app. If six pages of it are open, close one: a browser opens no more connections to a server.");
         if (calls === live) add(empty, "pre", "", "let recorder = Recorder()\nlet app = Network(Backend(baseURL: url, interceptors: [recorder]))\nlet inspector = try Inspector(recorder)");
       }
     }
@@ -856,6 +892,7 @@ enum Page {
       const text = sentence(call);
       if (text) add(parent, "p", "", text);
       const count = call.attempts.length, nothingSent = call.shared != null || call.cache === "hit" || call.cache === "stale";
+      let explained = 0;
       if (!nothingSent) call.attempts.forEach((attempt, index) => {
         const phases = attempt.phases.concat(index === count - 1 ? [call.decode ?? 0] : [0]);
         const total = phases.reduce((sum, time) => sum + time, 0);
@@ -874,8 +911,16 @@ enum Page {
           at += time;
         });
         const row = add(parent, "div", "phase");
-        add(row, "span", "dim", "Total"); add(row, "span"); add(row, "span", "", milliseconds(Math.max(total, attempt.time ?? 0)));
+        const spent = Math.max(total, attempt.time ?? 0);
+        explained += spent + (attempt.pause ?? 0);
+        add(row, "span", "dim", count > 1 ? "Attempt" : "Total"); add(row, "span"); add(row, "span", "", milliseconds(spent));
       });
+      // The time of a call that no attempt explains.
+      const rest = call.time == null ? 0 : call.time - explained;
+      if (!nothingSent && rest > 0.05) for (const [text, time] of [["Interceptors, queues, delivery", rest], ["Call", call.time]]) {
+        const row = add(parent, "div", "phase");
+        add(row, "span", "dim", text); add(row, "span"); add(row, "span", "", milliseconds(time));
+      }
       add(parent, "h3", "", "Facts");
       const last = data?.attempts[data.attempts.length - 1], date = new Date(call.at);
       const facts = [
@@ -885,6 +930,7 @@ enum Page {
         ["Cache", call.cache], ["Shared with", call.shared == null ? null : "#" + call.shared], ["Body", bytes(call.size)],
       ];
       for (const redirect of data?.attempts.flatMap((attempt) => attempt.redirects) ?? []) facts.push(["Redirect " + redirect.status, redirect.url]);
+      if (last?.redirects.length) facts.push(["Final URL", last.url]);
       table(parent, facts.filter(([, value]) => value));
     }
 
@@ -1081,6 +1127,7 @@ enum Page {
 
     function backToLive() {
       calls = live; details = null; fileName = null; selected = null; folded = new Set(); range = null;
+      searchSoon(0);
       if (detail) closeDetail();
       showState(); changed();
     }
@@ -1098,6 +1145,7 @@ enum Page {
         fileName = file.name; selected = null; range = null; folded = new Set();
         if (detail) closeDetail();
         $("scroll").scrollTop = 0;
+        searchSoon(0);
       } catch (error) {
         $("banner").reason = file.name + " can't be opened: " + error.message;
       }
@@ -1143,6 +1191,7 @@ enum Page {
         if (call !== detail.call) { detail.call = call; scheduleDetail(); }
       }
       if (unseen && rows.length * ROW > height) { $("more").hidden = false; $("more").textContent = unseen + " new ↓"; }
+      searchSoon(500);
       showState(); changed();
     }
 
@@ -1153,6 +1202,8 @@ enum Page {
       const source = new EventSource(base + "events");
       for (const name of ["hello", "calls", "drop"])
         source.addEventListener(name, (event) => receive(name, JSON.parse(event.data)));
+      // A file has no changes. A browser opens at most six connections to a server, so none is kept.
+      source.addEventListener("end", () => source.close());
       source.onerror = () => { connected = false; showState(); showEmpty(); };
     }
 
@@ -1194,7 +1245,8 @@ enum Page {
       const keys = [["↑ ↓ j k, Page, Home, End", "choose a call"], ["→ ←", "show or hide attempts"], ["Enter, Esc", "open and close the detail"],
         ["n N", "next and previous failed call"], ["x, s", "copy as curl, as Swift"], ["p, f", "pause, follow the end"], ["/, ?", "filter, this help"]];
       const filters = [["word -word \"two words\"", "all must match; - excludes"], ["status:5xx 404 >=400 timeout", "of the response or the envelope, or the kind of error"],
-        ["host: method: kind: endpoint:", "a part of the text"], ["is:error retried cached shared open slow redirected cancelled", "one of these"],
+        ["host: method: kind: endpoint:", "a part of the text"],
+        ["contains:word", "in a field, a body or a message, of any call"], ["is:error retried cached shared open slow redirected cancelled", "one of these"],
         ["time:>500 time:>2s size:>10k", "milliseconds, seconds, bytes"]];
       for (const list of [keys, filters]) {
         const body = add(add(box, "table"), "tbody");

@@ -99,11 +99,11 @@ package enum HARReader {
     entry.status = min(max(entry.status, 0), 999)
     guard entry.status > 0 else { return entry }
     readBody(json, into: &entry)
-    // A browser keeps the status of a response that was cut, but not its body.
+    // A browser keeps the status of a response that was cut, and its error, but not its body.
     if entry.failure == nil, response["content"]["text"].string == nil, entry.events.isEmpty,
       let failure = self.failure(json, response, status: 0), failure.reason != Self.unknownReason
     {
-      (entry.status, entry.failure) = (0, failure)
+      entry.failure = failure
     }
     return entry
   }

@@ -182,6 +182,20 @@ def gallery():
 
     exported = json.loads(browser.run("fetch(base + 'har').then((r) => r.text())"))
     check("the export is HAR 1.2", (exported["log"]["version"], len(exported["log"]["entries"]) >= rows(browser)), ("1.2", True))
+    for width in [1440, 800, 420]:
+        browser.size(width, 860)
+        time.sleep(0.2)
+        check(f"{width} pixels: every column is below its head", browser.run("""(() => {
+          const left = (selector) => [...document.querySelectorAll(selector)].map((cell) => Math.round(cell.getBoundingClientRect().left));
+          const heads = left(".head > div"), cells = left(".row:not([hidden]) > div").slice(0, heads.length);
+          return JSON.stringify(heads) === JSON.stringify(cells) || heads + " | " + cells;
+        })()"""), True)
+    browser.size(1440, 860)
+    filter = "$('filter').value = '%s'; $('filter').dispatchEvent(new Event('input'))"
+    browser.run(filter % "contains:9007199254740993")
+    browser.wait("rows.length && rows.every((row) => row.call.path.startsWith('/v2/feed'))")
+    check("a text of a body is found in every call", True)
+    browser.run(filter % "")
     browser.run("$('align').click()")
     time.sleep(0.2)
     check("Align draws all from one start", browser.run("$('align').getAttribute('aria-pressed')"), "true")
