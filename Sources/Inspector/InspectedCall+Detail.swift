@@ -64,7 +64,8 @@ extension InspectedCall {
       id: number, error: failure.map(Self.detail),
       attempts: attempts.map { attempt in
         Detail.Attempt(
-          url: attempt.entry.url, protocolName: attempt.entry.httpVersion, address: attempt.entry.address, reused: attempt.isReused,
+          url: attempt.entry.url, protocolName: attempt.entry.httpVersion, address: attempt.entry.address,
+          reused: attempt.isReused,
           error: attempt.failure.map(Self.detail),
           redirects: attempt.redirects.map { Detail.Redirect(status: $0.status, url: $0.url) })
       },
@@ -77,7 +78,8 @@ extension InspectedCall {
     Detail.Failure(kind: failure.kind, code: failure.code, reason: failure.reason)
   }
 
-  /// Whether a URL, field, body or message of the call, or its error, contains a text. ASCII letters match in either case.
+  /// Returns whether a URL, field, body or message of the call, or its error, contains a text, in either case of its ASCII
+  /// letters.
   func contains(_ text: String) -> Bool {
     let text = Self.folded(text.utf8)
     func has(_ bytes: some Collection<UInt8>) -> Bool { Self.folded(bytes).firstRange(of: text) != nil }
