@@ -105,9 +105,9 @@ func chain(_ count: Int) -> Observable<Int> {
 }
 
 /// Calls `network` from one task, one call after the other.
-func fetchRepeatedly(_ count: Int, _ network: Network) throws {
+func fetchRepeatedly(_ count: Int, _ network: Network, on executor: (any TaskExecutor)? = nil) throws {
   let done = DispatchSemaphore(value: 0)
-  Task.detached {
+  Task.detached(executorPreference: executor) {
     do {
       for _ in 0..<count { use(try await network.fetch(.get("/x"), as: Message.self)) }
     } catch {
@@ -220,6 +220,10 @@ let programs: [String: (Int) throws -> Void] = [
     }
   },
   "awaited": { try fetchRepeatedly($0, Network(Backend(baseURL: server, transport: try makeTransport()))) },
+  "executor": {
+    let transport = try makeTransport()
+    try fetchRepeatedly($0, Network(Backend(baseURL: server, transport: transport)), on: transport.executor)
+  },
   "json": { count in
     struct List: Decodable { var items: [User] }
     for _ in 0..<count { use(try JSON(parsing: text).decode(List.self)) }
