@@ -37,7 +37,8 @@ extension NetworkError {
     /// The response could not be read: it is not valid HTTP, its content coding fails, or its body is not of the requested
     /// type, for example because of malformed JSON, or a missing or mismatched member. A retry would not succeed.
     public static let parse = Kind(.parse)
-    /// The response exceeds a limit, such as `maxBodySize`. A retry would not succeed.
+    /// A limit is exceeded, such as `maxBodySize` by a response, or the size of an upload or an outbox. An immediate retry
+    /// would not succeed.
     public static let tooLarge = Kind(.tooLarge)
     /// A file could not be read or written, such as a download, a token file or a recording.
     public static let file = Kind(.file)

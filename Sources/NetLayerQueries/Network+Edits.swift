@@ -9,17 +9,16 @@ extension Network {
   ///   for i in posts.indices where posts[i].id == 7 { posts[i].isLiked = true }
   /// }
   /// ```
-  /// No request of `endpoint` overlaps the write: a request in flight is cancelled, and one follows the write. If the
-  /// server rejects the write, the edit disappears before the error is thrown. A status of 400 to 499 is a rejection, except
-  /// 408, 409, 412, 429, and any status after a retry. After any other error, the edit disappears and the endpoint is
-  /// requested again, because the server may have applied the write.
+  /// A request of `endpoint` in flight is cancelled, and one follows the write. If the server rejects the write, the edit
+  /// disappears before the error is thrown. After any other error, the edit disappears and the endpoint is requested again,
+  /// because the server may have applied the write. The guide "Data on screen" lists the statuses of a rejection.
   ///
-  /// A write that takes long, such as an upload, delays all requests of `endpoint`: send the file first, without an edit.
+  /// A slow write, such as an upload, delays all requests of `endpoint`: send the file first, without an edit.
   ///
   /// - Parameters:
   ///   - write: The call that changes data.
   ///   - endpoint: The endpoint whose value contains the change.
-  ///   - edit: The change. It runs again for each snapshot, so it must be fast, and accept values without the item.
+  ///   - edit: The change. It runs again for each snapshot, so it must be fast, and must do nothing if the item is missing.
   /// - Throws: The call's `NetworkError`; its kind is `cancelled` if the task is cancelled.
   @discardableResult
   public func fetch<W: Endpoint, E: Endpoint>(

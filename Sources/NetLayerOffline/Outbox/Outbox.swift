@@ -13,22 +13,15 @@ import Streams
 /// the same `Idempotency-Key`, by which the server detects a second request. The base URL, the backend's fields, the
 /// token and the signature are those of the attempt.
 ///
-/// | result | effect |
-/// |---|---|
-/// | status 2xx | the result is delivered, the entry removed |
-/// | 408, 409, 425, 429, 5xx except 501 and 505 | sent again after the `Retry-After`, or a growing delay; parked after the last attempt |
-/// | another status from 400, or an envelope whose code reports a failure | parked: it waits for ``retry(_:)`` or ``drop(_:)`` |
-/// | 3xx that is not followed | parked |
-/// | no response | sent again, without a limit of attempts |
-/// | 401 that a token refresh does not fix | waits for a sign-in of the same user |
+/// An entry leaves after a status 2xx. After a temporary failure, it is sent again. A rejected one is parked: it waits for
+/// ``retry(_:)`` or ``drop(_:)``. The guide "Writes that survive" has the table of all results.
 ///
 /// Entries of one lane are sent in the order of `send`. A parked entry stops the later ones of its lane. Entries belong to
 /// the ``/NetLayer/Token/account`` that is signed in at `send`, and are sent with no other user's token.
 ///
 /// A success counts only if it is one of the entry's own request. A redirect is followed if it keeps the method and the
-/// origin. A 303 within the origin is followed, too, as the response to the write (RFC 9110 §15.4.4). A 303 to a login page
-/// thus counts as accepted, and a base URL that redirects parks every entry. A status 2xx whose body can't be read counts as
-/// accepted: ``results(of:)`` then has the error.
+/// origin. A 303 within the origin is followed, too, as the response to the write (RFC 9110 §15.4.4). A status 2xx whose body
+/// can't be read counts as accepted: ``results(of:)`` then has the error.
 ///
 /// Several processes, such as an app and its extension, may use one directory: all of them add entries, and one at a time
 /// sends.
