@@ -11,7 +11,7 @@ extension Network {
   /// ```
   /// No request of `endpoint` overlaps the write: a request in flight is cancelled, and one follows the write. If the
   /// server rejects the write, the edit disappears before the error is thrown. A status of 400 to 499 is a rejection, except
-  /// 408, 409, 412, 429, and any status after a retry. After any other error, the edit disappears and the endpoint is
+  /// 408, 409, 412, 425, 429, and any status after a retry. After any other error, the edit disappears and the endpoint is
   /// requested again, because the server may have applied the write.
   ///
   /// A write that takes long, such as an upload, delays all requests of `endpoint`: send the file first, without an edit.
