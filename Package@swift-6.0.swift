@@ -67,7 +67,9 @@ let package = Package(
     .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "Races"]),
     .target(
       name: "TestSupport",
-      dependencies: ["HTTPTransport", "NetLayer", "NetLayerTesting", "LoopbackServer", "Streams", "StreamsTesting"],
+      dependencies: [
+        "HTTPTransport", "NetLayer", "NetLayerTesting", "LoopbackServer", "Streams", "StreamsTesting", "Races",
+      ],
       path: "Tests/Support"),
     .testTarget(name: "LoopbackServerTests", dependencies: ["LoopbackServer", "TestSupport"]),
     .testTarget(

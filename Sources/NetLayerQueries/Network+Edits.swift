@@ -9,9 +9,10 @@ extension Network {
   ///   for i in posts.indices where posts[i].id == 7 { posts[i].isLiked = true }
   /// }
   /// ```
-  /// A request of `endpoint` in flight is cancelled, and one follows the write. If the server rejects the write, the edit
-  /// disappears before the error is thrown. After any other error, the edit disappears and the endpoint is requested again,
-  /// because the server may have applied the write. The guide "Data on screen" lists the statuses of a rejection.
+  /// No request of `endpoint` overlaps the write: a request in flight is cancelled, and one follows the write. If the
+  /// server rejects the write, the edit disappears before the error is thrown. A status of 400 to 499 is a rejection, except
+  /// 408, 409, 412, 425, 429, and any status after a retry. After any other error, the edit disappears and the endpoint is
+  /// requested again, because the server may have applied the write.
   ///
   /// A slow write, such as an upload, delays all requests of `endpoint`: send the file first, without an edit.
   ///

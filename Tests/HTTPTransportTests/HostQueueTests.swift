@@ -1,4 +1,5 @@
 import NetLayer
+import TestSupport
 import XCTest
 
 @testable import HTTPTransport
@@ -195,10 +196,10 @@ final class HostQueueTests: XCTestCase {
   }
 
   func test_randomOrders_areThoseOfAQueueThatLooksAtEverything() {
-    for seed in 0..<60 {
-      var generator = SystemRandomNumberGenerator()
-      let goesByAge = seed.isMultiple(of: 2)
-      let (perHost, total) = (Int.random(in: 1...3), Int.random(in: 1...6))
+    var generator = randomNumbers()
+    for round in 0..<60 {
+      let goesByAge = round.isMultiple(of: 2)
+      let (perHost, total) = (Int.random(in: 1...3, using: &generator), Int.random(in: 1...6, using: &generator))
       var queue = HostQueue(perHost: perHost, total: total, streams: 4, goesByAge: goesByAge)
       var model = Model(
         perHost: perHost, total: total, streams: 4, goesByAge: goesByAge, hosts: .init(repeating: .init(), count: 5))
@@ -243,5 +244,14 @@ final class HostQueueTests: XCTestCase {
         }
       }
     }
+  }
+
+  func test_lanesAtRestAreRemoved_andOthersStay() {
+    var queue = HostQueue(perHost: 1, total: 10)
+    let busy = queue.lane(for: "busy")
+    XCTAssertTrue(queue.admit(Item(0), in: busy))
+    for number in 0..<10_000 { _ = queue.lane(for: "\(number)") }
+    XCTAssertLessThanOrEqual(queue.lanes.count, 1024)
+    XCTAssert(queue.lane(for: "busy") === busy)
   }
 }

@@ -105,6 +105,32 @@ final class QueryEditTests: XCTestCase {
     app.checkEnd()
   }
 
+  func test_query_row_17_statusOfAServerThatMayApplyTheWrite_isUnknown() {
+    for (status, reads) in [
+      (400, 1), (404, 1), (410, 1), (422, 1), (408, 2), (409, 2), (412, 2), (425, 2), (429, 2), (500, 2),
+    ] {
+      let (app, screen) = showing()
+      let (result, _) = app.run(app.add(2, .json("{}", status: status, after: .milliseconds(10))))
+      app.advance(100)
+      XCTAssertEqual(result.all, ["status"], "\(status)")
+      XCTAssertEqual(app.reads, reads, "\(status)")
+      XCTAssertEqual(screen.last, reads == 1 ? "[1]" : "[1, 2]", "\(status)")
+    }
+  }
+
+  func test_query_row_15_editOfOneType_emitsNothingToWatchersOfAnother() {
+    let (app, screen) = showing()
+    let json = app.watch(Call(.get, "/feed").as(JSON.self))
+    app.advance(10)
+    XCTAssertEqual(json.all, ["[1]"])
+    app.run(app.add(2))
+    XCTAssertEqual(screen.last, "[1, 2] edited")
+    XCTAssertEqual(json.all, ["[1]"])
+    app.advance(100)
+    XCTAssertEqual(json.all, ["[1]", "[1] fetching stale", "[1, 2]"])
+    XCTAssertEqual(screen.last, "[1, 2]")
+  }
+
   func test_query_row_18_cancelledTask_isUnknown() async throws {
     let (app, screen) = showing()
     let task = Task { try await app.network.fetch(AddPost(number: 2), editing: Posts()) { $0.append(2) } }
@@ -437,5 +463,22 @@ final class QueryEditTests: XCTestCase {
     XCTAssertEqual(result.all, ["invalidRequest"])
     XCTAssertEqual(app.stub.requests.count, 0)
     app.checkEnd()
+  }
+
+  func test_query_updating_isFollowedByARequest_ifAnotherTypeCannotReadTheResult() {
+    struct Replace: Endpoint {
+      typealias Output = [Int]
+      var path: String { "/replace" }
+      var method: HTTPMethod { .post }
+    }
+    let (app, screen) = showing()
+    let json = app.watch(Call(.get, "/feed").as(JSON.self))
+    app.advance(10)
+    app.set([7, 8])
+    app.script("POST /replace", WatchFixture.list([7, 8]))
+    app.run(app.network.request(Replace(), updating: Posts()))
+    app.advance(100)
+    XCTAssertEqual([screen.last, json.last], ["[7, 8]", "[7, 8]"])
+    XCTAssertEqual([app.reads, app.writes], [2, 1])
   }
 }

@@ -398,4 +398,37 @@ final class RecorderTests: XCTestCase {
     XCTAssertNil(VirtualNetwork(.json("7")).network(RetryInterceptor()).observers)
     XCTAssertNotNil(VirtualNetwork(.json("7")).network(RetryInterceptor(), Recorder()).observers)
   }
+
+  func test_timeOfAnAttempt_isThatOfItsMetrics_orElseThatOfTheCall() throws {
+    struct Measured: Transport {
+      let base: StubTransport
+      let metrics: TransferMetrics?
+
+      func send(
+        _ request: Request, progress: ProgressHandler?,
+        completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+      ) -> any Disposable {
+        base.send(request) { result in
+          completion(
+            result.map { response in
+              var response = response
+              response.metrics = metrics
+              return response
+            })
+        }
+      }
+    }
+    let metrics = TransferMetrics(firstByte: .milliseconds(30), total: .milliseconds(40))
+    for (metrics, time, wait) in [(metrics, 40, 30), (nil, 50, 50)] as [(TransferMetrics?, Double, Double)] {
+      let virtual = VirtualNetwork(.json("7", after: .milliseconds(50)))
+      let recorder = recorder(virtual)
+      let network = virtual.network(recorder).with { $0.transport = Measured(base: virtual.stub, metrics: metrics) }
+      virtual.note("", network.responses(.get("/a")))
+      virtual.scheduler.start()
+      let attempt = try XCTUnwrap(recorder.entries.first?.attempts.first)
+      XCTAssertEqual(attempt.duration, .milliseconds(50))
+      XCTAssertEqual(attempt.archived.time, time)
+      XCTAssertEqual(attempt.archived.timings.wait, wait)
+    }
+  }
 }

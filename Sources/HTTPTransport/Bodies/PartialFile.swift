@@ -195,7 +195,7 @@ package final class PartialFile {
   /// Moves the file to its destination once it is stored on disk, and replaces an existing file. After a crash, either
   /// the old file or the complete new file exists.
   package func complete() throws(NetworkError) {
-    guard syncToDisk(descriptor), rename(part.path, destination.path) == 0 else {
+    guard DurableDirectory.flush(descriptor), rename(part.path, destination.path) == 0 else {
       throw error("can't be moved to its destination")
     }
     guard let sidecar else { return }

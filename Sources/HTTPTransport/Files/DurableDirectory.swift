@@ -11,6 +11,11 @@ package final class DurableDirectory: Sendable {
   package let descriptor: Int32
   /// The locked marker; -1 for none.
   private let lock: Int32
+  private let flush = DurableDirectory.flush
+
+  /// A function that waits until an open file or directory is on disk, and returns `false` with `errno` on an error. A
+  /// directory keeps the one with which it was opened. Tests replace it.
+  @TaskLocal package static var flush: @Sendable (_ descriptor: Int32) -> Bool = syncToDisk
 
   /// Opens the directory at `path`.
   ///
@@ -97,14 +102,14 @@ package final class DurableDirectory: Sendable {
   /// - Parameter isCache: Whether the file may be lost in a power cut, because it can be loaded again.
   package func create(_ bytes: Data, mode: mode_t = 0o600, isCache: Bool = false) throws -> NewFile {
     let file = try NewFile(in: self, mode: mode)
-    guard writeAll(bytes, to: file.descriptor), isCache ? fsync(file.descriptor) == 0 : syncToDisk(file.descriptor)
+    guard writeAll(bytes, to: file.descriptor), isCache ? fsync(file.descriptor) == 0 : flush(file.descriptor)
     else { throw SystemError.last }
     return file
   }
 
   /// Syncs the directory, so that new names of files persist.
   package func sync() throws {
-    guard syncToDisk(descriptor) else { throw SystemError.last }
+    guard flush(descriptor) else { throw SystemError.last }
   }
 
   /// Removes the file `name`, if it exists.

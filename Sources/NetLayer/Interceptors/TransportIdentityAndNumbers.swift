@@ -33,6 +33,9 @@ enum TransportNumbers {
   /// The numbers of the objects, and the last number. The lock is held only for a lookup.
   private static let state = Locked((known: [ObjectIdentifier: Known](), last: UInt64(0), sweepAt: 64))
 
+  /// The number of objects in the table.
+  static var count: Int { state.withLock { $0.known.count } }
+
   /// Returns the number of `transport`: 0 for `nil`, the same number for the same object, and a new one for a value.
   static func number(of transport: (any Transport)?) -> UInt64 {
     guard let transport else { return 0 }

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTransport
 import NetLayer
+import TestSupport
 import XCTest
 
 final class PartialFileTests: XCTestCase {
@@ -40,5 +41,31 @@ final class PartialFileTests: XCTestCase {
     XCTAssertTrue(isDirectory(link.path))
     XCTAssertFalse(isDirectory(file.path))
     XCTAssertFalse(isDirectory(file.path + ".missing"))
+  }
+
+  func test_completeFile_isSyncedBeforeItGetsItsName() throws {
+    let syncs = DiskSyncs(in: directory)
+    let (whole, resumed) = (directory.appending(path: "a"), directory.appending(path: "b"))
+    try syncs.run {
+      let file = try PartialFile(whole)
+      try file.append(Data("x".utf8))
+      syncs.failing.value = "file"
+      XCTAssertThrowsError(try file.complete()) { XCTAssertEqual(($0 as? NetworkError)?.kind, .file) }
+      XCTAssertEqual(FileManager.default.fileExists(atPath: whole.path), false)
+      syncs.failing.value = nil
+      try file.complete()
+    }
+    XCTAssertEqual(syncs.all.count, 2)
+    XCTAssert(syncs.all.allSatisfy { $0.hasPrefix("file: .") && $0.hasSuffix(".part") }, "\(syncs.all)")
+    try FileManager.default.removeItem(at: whole)
+    try syncs.run {
+      let file = try PartialFile(resuming: resumed)
+      try file.restart(.init(validator: "\"1\""))
+      try file.append(Data("x".utf8))
+      try file.complete()
+    }
+    XCTAssertEqual(
+      syncs.all.dropFirst(2),
+      ["file: new, b.part", "directory: b.part, b.part.json", "file: b.part, b.part.json", "directory: b"])
   }
 }

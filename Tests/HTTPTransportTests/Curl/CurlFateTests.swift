@@ -31,6 +31,7 @@
         XCTAssertEqual(fate(code, status: 200), .truncated)
         XCTAssertEqual(fate(code, status: 200, head: true), .truncated)
         XCTAssertEqual(fate(code, status: 200, head: true, body: true), .complete)
+        XCTAssertEqual(fate(code, starts: 2, status: 200, head: true, body: true), .truncated)
       }
       // A second start after the final head would join two responses.
       XCTAssertEqual(fate(42, starts: 2, status: 200, head: true, body: true), .failed)

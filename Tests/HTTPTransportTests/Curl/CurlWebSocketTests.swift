@@ -430,5 +430,43 @@ import XCTest
       until(60) { listeners.allSatisfy { $0.end.value != nil } }
       until(60) { server.openConnectionCount == 0 }
     }
+
+    func test_closedSockets_areReleasedWhileTheTransportLives() throws {
+      struct Socket {
+        weak var object: AnyObject?
+      }
+      let transport = try CurlTransport()
+      let server = try TestServer { request in
+        request.path == "/no" ? .status(404) : .socket(Script(onOpen: [.text("a"), .close(1000, "")]))
+      }
+      var sockets: [Socket] = []
+      for path in ["/", "/no", "/", "/disposed"] {
+        let listener = Listener()
+        let control = connect(transport, server, listener, path: path)
+        sockets.append(Socket(object: control))
+        if path == "/disposed" { control.dispose() }
+        until { listener.end.value != nil }
+      }
+      until { sockets.allSatisfy { $0.object == nil } }
+      withExtendedLifetime(transport) {}
+    }
+
+    func test_aSocketWithoutAThreadFails() throws {
+      let transport = try CurlTransport()
+      let server = try TestServer { _ in .socket(.echo) }
+      let refused = Listener()
+      let control = CurlThread.$begin.withValue({ _, _ in throw POSIXError(.EAGAIN) }) {
+        connect(transport, server, refused)
+      }
+      until { refused.end.value != nil }
+      XCTAssertEqual(refused.error?.kind, .connection)
+      XCTAssert(refused.error?.reason.contains("the thread of the sockets can't be created") ?? false)
+      XCTAssertEqual(server.connectionCount, 0)
+      // The next one tries again.
+      let listener = Listener()
+      let next = connect(transport, server, listener)
+      until { !listener.responses.value.isEmpty }
+      withExtendedLifetime((control, next)) {}
+    }
   }
 #endif

@@ -15,12 +15,13 @@
         request.path == "/endless" ? .endless(.init([UInt8](repeating: 1, count: 20_000))) : .text("ok")
       }
       let (plain, endless) = (Request(url: server.url("/")), Request(url: server.url("/endless")))
+      var random = randomNumbers()
       for _ in 0..<20 {
         let transport = try CurlTransport(.init(maxConnectionsPerHost: 16))
         let pendingCalls = (0..<24).map { _ in PendingCall(self) }
         let streams = (0..<8).map { _ in PendingStream(self) { _ in .pause } }
         // The last index, 32, is the shutdown. It runs at a random position.
-        let order = Array(0...32).shuffled()
+        let order = Array(0...32).shuffled(using: &random)
         DispatchQueue.concurrentPerform(iterations: order.count) { turn in
           let index = order[turn]
           if index < 24 {

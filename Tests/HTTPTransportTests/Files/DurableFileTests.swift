@@ -1,5 +1,6 @@
 import Foundation
 import PortableFoundation
+import TestSupport
 import XCTest
 
 @testable import HTTPTransport
@@ -191,5 +192,35 @@ final class DurableFileTests: XCTestCase {
       XCTAssertEqual((error as? POSIXError)?.code, .EFBIG)
     }
     XCTAssertEqual(try names(), ["a", "b"], "no unfinished file remains")
+  }
+
+  func test_write_syncsTheFileBeforeItGetsItsName_andTheDirectoryAfterwards() throws {
+    let syncs = DiskSyncs(in: folder)
+    try syncs.run {
+      let file = try DurableFile(url)
+      try file.write(Data("a".utf8))
+      try file.write(Data("b".utf8))
+      try file.remove()
+    }
+    XCTAssertEqual(
+      syncs.all, ["file: new", "directory: note", "file: new, note", "directory: note", "directory: "])
+  }
+
+  func test_failedSync_isAnError_andAFileWithoutOneGetsNoName() throws {
+    let syncs = DiskSyncs(in: folder)
+    let directory = try syncs.run { try DurableDirectory(path: folder.path) }
+    try directory.write(Data("old".utf8), as: "a")
+    func assertFails(_ body: () throws -> Void, line: UInt = #line) {
+      XCTAssertThrowsError(try body(), line: line) { error in
+        XCTAssertEqual((error as? POSIXError)?.code, .EIO, line: line)
+      }
+    }
+    syncs.failing.value = "file"
+    assertFails { try directory.write(Data("new".utf8), as: "a") }
+    XCTAssertEqual(try directory.read("a", limit: 9)?.bytes, Data("old".utf8))
+    syncs.failing.value = "directory"
+    assertFails { try directory.write(Data("new".utf8), as: "a") }
+    assertFails { try directory.removeDurably("a") }
+    XCTAssertEqual(try names(), [])
   }
 }

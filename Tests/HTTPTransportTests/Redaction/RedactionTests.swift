@@ -248,6 +248,7 @@ final class RedactionTests: XCTestCase {
       ),
       ([part("name=pin\r\nContent-Type: text/plain", "1")], [part("name=pin\r\nContent-Type: text/plain", "***")]),
       ([part(#"name="pin""#, "")], [part(#"name="pin""#, "")]),
+      ([part(#"name="user password""#, "hunter2")], [part(#"name="user password""#, "***")]),
       ([part(#"name="a"; filename="password""#, "b")], [part(#"name="a"; filename="password""#, "b")]),
       // A value that is never closed does not consume the name of the next part.
       (

@@ -227,4 +227,19 @@ final class RecordingTests: XCTestCase {
     let replay = try StubTransport(har: file)
     XCTAssertEqual([try outcome(replay, "a"), try outcome(replay, "a")], ["1", "2"])
   }
+
+  func test_fieldsOfTheCodedBody_areNotRecorded() throws {
+    server = StubTransport { _ in
+      .response(
+        headers: ["Content-Encoding": "gzip", "Content-Length": "9", "Transfer-Encoding": "chunked", "X-A": "b"],
+        body: Data("decoded".utf8))
+    }
+    let recording = try transport(.all)
+    XCTAssertEqual(try outcome(recording, "a"), "decoded")
+    let text = try String(contentsOf: file, encoding: .utf8)
+    for name in ["Content-Encoding", "Content-Length", "Transfer-Encoding"] {
+      XCTAssertFalse(text.contains(name), name)
+    }
+    XCTAssertTrue(text.contains("X-A"))
+  }
 }

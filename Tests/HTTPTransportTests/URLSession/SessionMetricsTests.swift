@@ -1,6 +1,7 @@
 // Excluded together with the transport by the trait URLSession (docs/deployment.md).
 #if HAS_URLSESSION
   import Foundation
+  import TestSupport
   import XCTest
 
   @testable import HTTPTransport
@@ -82,6 +83,19 @@
       ] {
         let facts = SessionMetrics(protocolName: name)
         XCTAssertEqual(facts.metrics(after: .zero, adding: known).httpVersion, version, name)
+      }
+    }
+
+    func test_theSizeOfABodyIsUnknownUnlessTheSessionStatesIt() throws {
+      for (stated, size) in [(-1, nil), (0, nil), (10, 10)] as [(Int64, Int64?)] {
+        let reports = Box<[TransferProgress]>([])
+        let request = Request(method: .post, url: try XCTUnwrap(URL(string: "http://h/")))
+        let transfer = SessionTransfer(
+          request, core: URLSessionTransport().core, progress: { report in reports.update { $0.append(report) } }
+        ) { _ in }
+        transfer.noteSent(5, of: stated)
+        XCTAssertEqual(reports.value.map(\.sent), [5])
+        XCTAssertEqual(reports.value.map(\.sendTotal), [size])
       }
     }
   }

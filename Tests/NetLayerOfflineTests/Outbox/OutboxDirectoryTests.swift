@@ -1,4 +1,5 @@
 import Foundation
+import PortableFoundation
 import TestSupport
 import XCTest
 
@@ -69,5 +70,54 @@ final class OutboxDirectoryTests: XCTestCase {
       XCTAssertEqual(chmod(fixture.folder.path, 0o755), 0)
       XCTAssertNoThrow(try fixture.open())
     }
+  }
+
+  // MARK: The syncs to disk
+
+  func test_outbox_row_01_entryIsOnDisk_whenSendReturns() throws {
+    let fixture = try OutboxFixture(self)
+    let syncs = DiskSyncs(in: fixture.folder)
+    let outbox = try syncs.run { try fixture.open(starts: false) }
+    try outbox.send(AddNote(text: "tea"))
+    let name = try XCTUnwrap(fixture.files.first)
+    let marker = OutboxDirectory.marker
+    XCTAssertEqual(syncs.all, ["file: new, \(marker)", "directory: \(name), \(marker)"])
+  }
+
+  func test_outbox_row_36_parkingAndRemoval_areOnDisk() throws {
+    let fixture = try OutboxFixture(self)
+    let syncs = DiskSyncs(in: fixture.folder)
+    let outbox = try syncs.run { try fixture.open(starts: false) }
+    fixture.server.script(.status(422))
+    let id = try outbox.send(AddNote(text: "tea"))
+    let name = try XCTUnwrap(fixture.files.first)
+    outbox.start()
+    fixture.waits(for: ["tea: parked (status 422)"])
+    try outbox.drop(id)
+    fixture.waits(for: [])
+    let marker = OutboxDirectory.marker
+    XCTAssertEqual(syncs.all.dropFirst(2), ["directory: \(name)+422, \(marker)", "directory: \(marker)"])
+  }
+
+  func test_outbox_row_03_failedSyncs_throwAndStoreNothing() throws {
+    let fixture = try OutboxFixture(self)
+    let syncs = DiskSyncs(in: fixture.folder)
+    let outbox = try syncs.run { try fixture.open(limits: Outbox.Limits(maxSize: 2000)) }
+    // The failed entries leave their room to others, also those that had their names already.
+    for kind in ["file", "directory"] {
+      syncs.failing.value = kind
+      for _ in 0..<10 {
+        XCTAssertThrowsError(try outbox.send(AddNote(text: "lost")), kind) { error in
+          XCTAssertEqual((error as? NetworkError)?.kind, .file)
+          XCTAssertEqual(SystemError.code(of: (error as? NetworkError)?.underlying ?? error), EIO)
+        }
+        XCTAssertEqual(fixture.files, [], kind)
+      }
+    }
+    syncs.failing.value = nil
+    try outbox.send(AddNote(text: "tea"))
+    fixture.waits(forResults: ["200 \(body("tea"))"])
+    fixture.waits(for: [])
+    XCTAssertEqual(fixture.server.applied, [body("tea")])
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import LoopbackServer
+import Races
 import TestSupport
 import XCTest
 
@@ -25,14 +26,17 @@ final class OutboxKillTests: XCTestCase {
     let kills = Self.environment["NETLAYER_OUTBOX_KILLS"].flatMap(Int.init) ?? 20
     let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "kills-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: directory) }
-    let server = try FaultyServer()
+    var random = randomNumbers()
+    let server = try FaultyServer(SplitMix64(seed: random.next()))
     var acknowledged: Set<String> = []
     var results: Set<String> = []
     for round in 0..<kills {
       // Every third time, two processes use the directory.
-      let children = try (0..<(round % 3 == 2 ? 2 : 1)).map { try child(round * 2 + $0, directory, server.url) }
-      for child in children { child.waitForLines(Int.random(in: 1...25)) }
-      usleep(UInt32.random(in: 0..<3000))
+      let children = try (0..<(round % 3 == 2 ? 2 : 1)).map {
+        try child(round * 2 + $0, directory, server.url, seed: random.next())
+      }
+      for child in children { child.waitForLines(Int.random(in: 1...25, using: &random)) }
+      usleep(UInt32.random(in: 0..<3000, using: &random))
       for child in children { kill(child.process.processIdentifier, SIGKILL) }
       for child in children {
         child.process.waitUntilExit()
@@ -104,12 +108,13 @@ final class OutboxKillTests: XCTestCase {
       Self.say(Mark.result + String(decoding: outcome.entry.body, as: UTF8.self))
     })
     outbox.start()
+    var random = randomNumbers()
     for number in 0..<1_000_000 {
-      let key = Self.keys[Int.random(in: 0..<Self.keys.count)]
+      let key = Self.keys[Int.random(in: 0..<Self.keys.count, using: &random)]
       let text = "\(key)\(writer).\(number)"
       try outbox.send(Call(.post, "/notes", task: .data(Data(text.utf8))), lane: key)
       Self.say(Mark.sent + text)
-      if number % 8 == 7 { usleep(UInt32.random(in: 0..<4000)) }
+      if number % 8 == 7 { usleep(UInt32.random(in: 0..<4000, using: &random)) }
     }
   }
 
@@ -151,10 +156,10 @@ final class OutboxKillTests: XCTestCase {
     }
   }
 
-  private func child(_ writer: Int, _ directory: URL, _ url: URL) throws -> Child {
+  private func child(_ writer: Int, _ directory: URL, _ url: URL, seed: UInt64) throws -> Child {
     let environment = [
       "NETLAYER_OUTBOX_CHILD": directory.path, "NETLAYER_OUTBOX_URL": url.absoluteString,
-      "NETLAYER_OUTBOX_WRITER": "\(writer)",
+      "NETLAYER_OUTBOX_WRITER": "\(writer)", "NETLAYER_SEED": "\(seed)",
     ]
     return try Child(
       ["NetLayerOfflineTests.OutboxKillTests/test_child"], Self.environment.merging(environment) { $1 })
@@ -173,9 +178,10 @@ final class OutboxKillTests: XCTestCase {
     private let state = Box(State())
     private let server: TestServer
 
-    init() throws {
+    init(_ numbers: SplitMix64) throws {
+      let random = Box(numbers)
       server = try TestServer(maxLoggedRequests: 0) { [state, isFaulty] request in
-        let fault = isFaulty.value ? Int.random(in: 0..<10) : 9
+        let fault = isFaulty.value ? random.update { Int.random(in: 0..<10, using: &$0) } : 9
         let key = request.header("Idempotency-Key") ?? ""
         state.update { $0.requests += 1 }
         if fault == 0 { return .resetBeforeHead }

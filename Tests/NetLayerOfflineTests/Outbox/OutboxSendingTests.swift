@@ -4,6 +4,7 @@ import XCTest
 
 @testable import NetLayer
 @testable import NetLayerOffline
+@testable import NetLayerQueries
 
 /// The rows of the semantics about results, delays and order, over a real server, with delays in virtual time.
 final class OutboxSendingTests: XCTestCase {
@@ -355,5 +356,33 @@ final class OutboxSendingTests: XCTestCase {
     XCTAssertTrue(try outbox.drop(id))
     fixture.waits(for: [])
     fixture.waits { (try? outbox.drop(id)) == false }
+  }
+
+  func test_outbox_row_15_dropInsideResults_removesTheRejectedEntry() throws {
+    let fixture = try OutboxFixture(self)
+    fixture.server.script(.status(422))
+    let outbox = try fixture.open(starts: false)
+    _ = outbox.results.subscribe(onNext: { [unowned outbox] outcome in
+      guard case .failure = outcome.result else { return }
+      XCTAssertEqual(try? outbox.drop(outcome.entry.id), true)
+    })
+    for text in ["1", "2"] { try outbox.send(AddNote(text: text), lane: "k") }
+    outbox.start()
+    fixture.waits { fixture.server.applied == [body("2")] }
+    fixture.waits(for: [])
+    XCTAssertEqual(fixture.files, [])
+    XCTAssertEqual(fixture.server.seen.count, 2)
+  }
+
+  func test_outbox_row_04_tagsOfTheEntry_areInvalidated() throws {
+    let fixture = try OutboxFixture(self)
+    // Those of the stored call, also after a restart.
+    try fixture.open(starts: false).send(Call(AddNote(text: "tea")).invalidates(["notes"]))
+    fixture.close()
+    let watching = fixture.network.watch(Call(.get, "/list").tags(["notes"])).subscribe()
+    fixture.waits { fixture.server.seen.map(\.method) == ["GET"] }
+    try fixture.open()
+    fixture.waits { fixture.server.seen.map(\.method) == ["GET", "POST", "GET"] }
+    watching.dispose()
   }
 }

@@ -105,4 +105,30 @@ final class OutboxStateTests: XCTestCase {
     var (state, _) = machine([.init(names[0], hold: .newerVersion)])
     XCTAssertEqual(state.handle(.retry(names[0]), at: .zero), [])
   }
+
+  func test_outbox_retryOfAWaitingEntry_countsItsAttemptsFromZero() {
+    var (state, _) = machine([.init(names[0])])
+    XCTAssertEqual(state.handle(.end(names[0], .failed(down)), at: .zero), [])
+    XCTAssertEqual(state.handle(.retry(names[0]), at: .zero), [.start(names[0])])
+    XCTAssertEqual(state.handle(.end(names[0], .failed(down)), at: .zero), [], "the first of two attempts")
+    XCTAssertEqual(state.handle(.wake, at: .seconds(1)), [.start(names[0])])
+    XCTAssertEqual(state.handle(.end(names[0], .failed(down)), at: .seconds(1)), [.report(names[0])])
+  }
+
+  func test_outbox_dropDuringTheDeliveryOfAResult_removesTheEntry() {
+    for outcome in [OutboxState.Outcome.accepted, .rejected(status: 422)] {
+      var (state, _) = machine([.init(names[0], key: "k"), .init(names[1], key: "k")])
+      XCTAssertEqual(state.handle(.end(names[0], outcome), at: .zero), [.report(names[0])])
+      XCTAssertEqual(state.handle(.drop(names[0]), at: .zero), [])
+      XCTAssertEqual(state.handle(.reported(names[0]), at: .zero), [.remove(names[0]), .start(names[1])])
+    }
+  }
+
+  func test_outbox_retryAfter_isAtMostADay() {
+    for (requested, pause) in [(60, 60), (86_400, 86_400), (9_999_999_999, 86_400)] as [(Int, Int)] {
+      var (state, _) = machine([.init(names[0])])
+      XCTAssertEqual(state.handle(.end(names[0], .failed(down, after: .seconds(requested))), at: .seconds(1)), [])
+      XCTAssertEqual(state.deadline, .seconds(1 + pause))
+    }
+  }
 }

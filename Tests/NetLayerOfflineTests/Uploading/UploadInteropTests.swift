@@ -67,8 +67,9 @@ final class UploadInteropTests: UploadTestCase {
     let network = Network(Backend(timeouts: Request.Timeouts(idle: .seconds(5))))
     let patient = RetryPolicy(attempts: 8, initialDelay: .milliseconds(20), maxDelay: .milliseconds(200))
     var (results, unknown, gaveUp) = (0, 0, 0)
+    var random = randomNumbers()
     for round in 1...10 {
-      let bytes = try write(Int.random(in: 1...3_000_000), seed: UInt64(round) + 100)
+      let bytes = try write(Int.random(in: 1...3_000_000, using: &random), seed: UInt64(round) + 100)
       attempts: for _ in 1...20 {
         do {
           try await network.upload(film, to: .post(setting.proxy.absoluteString), by: setting.method, retry: patient)

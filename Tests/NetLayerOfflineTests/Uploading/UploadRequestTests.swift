@@ -179,4 +179,61 @@ final class UploadRequestTests: UploadTestCase {
     watching.dispose()
     upload.dispose()
   }
+
+  func test_upload_unknownOutcome_invalidatesTheTagsOfItsEndpoint() throws {
+    try write(0)
+    let network = stubbed { request, _ in
+      switch request.method {
+      case .get: Response(request: request, status: 200)
+      case .post: Response(request: request, status: 201, headers: ["Location": "/uploads/1"])
+      case .head: Response(request: request, status: 404)
+      default: Response(request: request, status: 503)
+      }
+    }
+    let watching = network.watch(Call(.get, "/films").tags(["films"])).subscribe()
+    scheduler.advanceBy(0)
+    let error = Box<NetworkError?>(nil)
+    let upload = network.transfer(
+      film, to: Call(.post, "/files").invalidates(["films"]), by: .ietf(), retry: policy
+    ).subscribe(onError: { error.value = $0 as? NetworkError })
+    scheduler.advanceBy(0)
+    XCTAssertEqual(error.value?.kind, .unknownOutcome)
+    XCTAssertEqual(methodsSent, ["GET", "POST", "PATCH", "HEAD", "GET"])
+    watching.dispose()
+    upload.dispose()
+  }
+
+  /// An endpoint whose subscription ends while it reads the response.
+  private struct Disposing: Endpoint {
+    let work: SingleAssignmentDisposable
+    var path: String { "/files" }
+    var method: HTTPMethod { .post }
+
+    func read(_ response: Response) throws -> Response {
+      work.dispose()
+      return response
+    }
+  }
+
+  func test_upload_resultThatNobodyHasReceived_keepsItsNote_andIsDeliveredAgain() throws {
+    try write(0)
+    let network = stubbed { request, _ in
+      Response(request: request, status: 201, headers: ["Location": "/uploads/1"])
+    }
+    let results = Counter()
+    let work = SingleAssignmentDisposable()
+    work.setDisposable(
+      network.transfer(film, to: Disposing(work: work), by: .tus).subscribe(
+        onNext: { if $0.result != nil { results.next() } }))
+    scheduler.advanceBy(0)
+    XCTAssertEqual(results.value, 0)
+    XCTAssertEqual(notes.count, 1)
+    let again = network.transfer(film, to: .post("/files"), by: .tus).subscribe(
+      onNext: { if $0.result != nil { results.next() } })
+    scheduler.advanceBy(0)
+    XCTAssertEqual(results.value, 1)
+    XCTAssertEqual(methodsSent, ["POST"], "the stored result")
+    XCTAssertEqual(notes, [])
+    again.dispose()
+  }
 }

@@ -306,4 +306,28 @@ final class UploadStateTests: XCTestCase {
       XCTAssertEqual(state.handle(event), [])
     }
   }
+
+  func test_upload_fileThatChanges_isDeletedAtTheServer_unlessItsLastBytesWereSent() {
+    for isEnding in [false, true] {
+      var state = state()
+      _ = state.handle(created)
+      if isEnding { XCTAssertEqual(state.handle(.lastChunk).last, .release) }
+      let deletion: [Action] = isEnding ? [] : [.terminate(url)]
+      XCTAssertEqual(state.handle(.changed), [.stop] + deletion + [.forget, .fail(.changedFile)])
+    }
+  }
+
+  func test_upload_limitOfTheServer_isAnError_unlessTheLastBytesWereSent() {
+    let lowered = UploadState.Event.reply(.init(status: 204, offset: 900_000, maxSize: 10))
+    for isEnding in [false, true] {
+      var state = state()
+      _ = state.handle(created)
+      if isEnding { _ = state.handle(.lastChunk) }
+      XCTAssertEqual(state.handle(.lost), [.pause(failures: 1)])
+      XCTAssertEqual(state.handle(.resumed), [.ask])
+      let goesOn: [Action] = [.show(900_000), .send(from: 900_000, count: 100_000)]
+      XCTAssertEqual(
+        state.handle(lowered), isEnding ? goesOn : [.terminate(url), .forget, .fail(.tooLarge(limit: 10))])
+    }
+  }
 }

@@ -130,10 +130,12 @@ final class SigningAttemptsTests: XCTestCase {
       }
     }
     let virtual = VirtualNetwork(.sequence([.json("busy", status: 503), .json("ok")]))
-    let network = network(virtual, NonceSigner(inParameters: true), Again())
+    let signer = NonceSigner(inParameters: true)
+    let network = network(virtual, signer, Again())
     virtual.note("", network.responses(.get, "/x", parameters: ["a": 1]))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.stub.requests.map { $0.url.query() }, ["a=1&sign=1", "a=1&trace=1&sign=2"])
+    XCTAssertEqual(signer.seen.all, ["a=1 none - a=1", "a=1 none - a=1&trace=1"], "never the former signature")
   }
 
   func test_multipartBody_isSignedAgain_withItsOwnBoundary() throws {

@@ -472,6 +472,7 @@ final class DownloadTests: XCTestCase {
     for bad in [
       "bytes 0-\(Int64.max)/*", "bytes 0-9223372036854775808/*", "bytes 0-4/-5", "bytes 0-4/+5", "bytes +0-4/5",
       "bytes 0-+4/5", "bytes 0-5/5", "bytes 0-9/5", "bytes 0-0/0", "bytes */-1", "bytes 0-４/5", "bytes 0-4/",
+      "bytes 0-9//10", "bytes /0-9/10", "bytes 0--9/10", "bytes -0-9/10",
     ] { XCTAssertNil(ContentRange(bad), bad) }
     XCTAssertEqual(ContentRange("bytes 0-\(Int64.max - 1)/\(Int64.max)")?.last, .max - 1)
     XCTAssertEqual(ContentRange("bytes 0-\(Int64.max - 1)/*")?.last, .max - 1)

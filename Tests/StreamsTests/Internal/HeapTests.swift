@@ -1,11 +1,11 @@
 import Streams
+import TestSupport
 import XCTest
 
 final class HeapTests: XCTestCase {
   func test_randomElements_leaveInOrder() {
-    for seed in 0..<50 {
-      var generator = SystemRandomNumberGenerator()
-      let count = seed
+    var generator = randomNumbers()
+    for count in 0..<50 {
       var heap = Heap((0..<count).map { _ in Int.random(in: 0..<20, using: &generator) })
       var model: [Int] = []
       while let element = heap.removeFirst() { model.append(element) }
@@ -29,7 +29,8 @@ final class HeapTests: XCTestCase {
 
   func test_sortedArrays_stayInOrder() {
     var sorted: [Int] = []
-    for element in (0..<100).shuffled() { sorted.insertInOrder(element) }
+    var random = randomNumbers()
+    for element in (0..<100).shuffled(using: &random) { sorted.insertInOrder(element) }
     XCTAssertEqual(sorted, Array(0..<100))
     for element in [0, 99, 50, 200] { sorted.removeInOrder(element) }
     XCTAssertEqual(sorted, (1..<99).filter { $0 != 50 })
@@ -37,7 +38,8 @@ final class HeapTests: XCTestCase {
 
   func test_elementsWithKeys_areFoundInAnyOrderOfInsertion() {
     var pairs: [(key: Int, text: String)] = []
-    for key in (0..<100).shuffled() { pairs.insertInOrder((key, "\(key)")) { $0.key } }
+    var random = randomNumbers()
+    for key in (0..<100).shuffled(using: &random) { pairs.insertInOrder((key, "\(key)")) { $0.key } }
     XCTAssertEqual(pairs.map(\.key), Array(0..<100))
     XCTAssertEqual(pairs.removeInOrder(42) { $0.key }?.text, "42")
     XCTAssertNil(pairs.removeInOrder(42) { $0.key })

@@ -10,9 +10,10 @@ final class ManyObserversTests: XCTestCase {
     var bags: [(id: Int, subscription: any Disposable)] = []
     let received = Box<[String]>([])
     var (lastID, element) = (0, 0)
+    var random = randomNumbers()
     for round in 0..<400 {
       if round % 3 != 2 || bags.isEmpty {
-        for _ in 0..<Int.random(in: 1...8) {
+        for _ in 0..<Int.random(in: 1...8, using: &random) {
           lastID += 1
           bags.append(
             (
@@ -21,9 +22,9 @@ final class ManyObserversTests: XCTestCase {
             ))
         }
       } else {
-        for _ in 0..<Int.random(in: 1...12) where !bags.isEmpty {
+        for _ in 0..<Int.random(in: 1...12, using: &random) where !bags.isEmpty {
           // The first ones as often as any.
-          let place = Bool.random() ? 0 : Int.random(in: bags.indices)
+          let place = Bool.random(using: &random) ? 0 : Int.random(in: bags.indices, using: &random)
           bags.remove(at: place).subscription.dispose()
         }
       }

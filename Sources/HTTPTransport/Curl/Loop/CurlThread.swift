@@ -33,10 +33,14 @@
     /// Ends everything in flight, and then calls `cleanUp`.
     func endAll() {}
 
+    /// The function that starts a thread. Tests replace it.
+    @TaskLocal static var begin: @Sendable (_ name: String, _ work: @escaping @Sendable () -> Void) throws -> Void =
+      DetachedThread.start
+
     /// Starts the thread. Returns 0, or the system's error code if it can't be started.
     final func start(_ name: String) -> Int32 {
       do {
-        try DetachedThread.start(name) { [self] in runToEnd() }
+        try Self.begin(name) { [self] in runToEnd() }
         return 0
       } catch {
         endAll()

@@ -326,6 +326,19 @@ final class TokenSharingTests: XCTestCase {
     XCTAssertEqual(store.saved.all, ["renewed", "none"])
   }
 
+  func test_signOut_waitsAtMost5SecondsForAnotherProcess_thenSaves() async throws {
+    let store = LockedStore(Token(access: "old", refresh: "r"))
+    let authentication = AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: store
+    ) { _ in Token(access: "new") }
+    let held = try XCTUnwrap(store.lockForRefresh())
+    try await authentication.setToken(nil)
+    // One every 50 ms.
+    XCTAssertEqual(store.attempts.value - 1, 100)
+    XCTAssertEqual(store.saved.all, ["none"])
+    held.dispose()
+  }
+
   /// A store in memory whose lock behaves as that of a file.
   private final class LockedStore: TokenStore {
     private let token: Locked<Token?>

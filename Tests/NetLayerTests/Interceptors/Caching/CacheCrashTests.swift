@@ -1,4 +1,5 @@
 import Foundation
+import Races
 import Streams
 import TestSupport
 import XCTest
@@ -20,8 +21,9 @@ final class CacheCrashTests: XCTestCase {
     let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "crash-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: directory) }
     var (found, leftovers) = (0, 0)
+    var random = randomNumbers()
     for _ in 0..<kills {
-      try killAChild(writingTo: directory)
+      try killAChild(writingTo: directory, &random)
       let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
       leftovers += names.filter { $0.hasPrefix("writing-") }.count
       found += try check(directory)
@@ -35,18 +37,23 @@ final class CacheCrashTests: XCTestCase {
     guard let path = Self.environment["NETLAYER_CACHE_CHILD"] else { return }
     let cache = ResponseCache(storingIn: URL(filePath: path), maxMemorySize: 1 << 20)
     _ = cache.settle()
+    var random = randomNumbers()
     for round in 0..<1_000_000 {
       // The parent counts the rounds, because the elapsed time is not reliable on a busy machine.
       try FileHandle.standardOutput.write(contentsOf: Data([Self.mark]))
-      let key = Int.random(in: 0..<Self.keys)
-      if round % 7 == 6 { cache.remove("\(key)") } else { cache.store(Self.entry(key), for: "\(key)", headers: [:]) }
+      let key = Int.random(in: 0..<Self.keys, using: &random)
+      if round % 7 == 6 {
+        cache.remove("\(key)")
+      } else {
+        cache.store(Self.entry(key, &random), for: "\(key)", headers: [:])
+      }
       if round % 4 == 0 { _ = cache.settle() }
     }
   }
 
   /// Returns an entry whose body is computed from its first bytes: the key and a random number.
-  private static func entry(_ key: Int) -> CacheEntry {
-    let seed = UInt32.random(in: 0..<UInt32.max)
+  private static func entry(_ key: Int, _ random: inout SplitMix64) -> CacheEntry {
+    let seed = UInt32.random(in: 0..<UInt32.max, using: &random)
     return CacheEntry(
       status: 200, headers: ["X-Key": "\(key)"], body: body(key, seed), requestedAt: 0, receivedAt: 0)
   }
@@ -61,11 +68,13 @@ final class CacheCrashTests: XCTestCase {
     return body
   }
 
-  private func killAChild(writingTo directory: URL) throws {
+  private func killAChild(writingTo directory: URL, _ random: inout SplitMix64) throws {
     let child = Process()
     child.executableURL = URL(filePath: CommandLine.arguments[0])
     child.arguments = ["NetLayerTests.CacheCrashTests/test_child"]
-    child.environment = Self.environment.merging(["NETLAYER_CACHE_CHILD": directory.path]) { $1 }
+    child.environment = Self.environment.merging(
+      ["NETLAYER_CACHE_CHILD": directory.path, "NETLAYER_SEED": "\(random.next())"]
+    ) { $1 }
     let output = Pipe()
     // Foundation on Linux never releases a process that has run, and thus not its pipe either.
     defer { try? output.fileHandleForReading.close() }
@@ -73,14 +82,14 @@ final class CacheCrashTests: XCTestCase {
     child.standardError = FileHandle.nullDevice
     try child.run()
     var seen = Data()
-    let rounds = Int.random(in: 1...50)
+    let rounds = Int.random(in: 1...50, using: &random)
     while seen.count(where: { $0 == Self.mark }) < rounds {
       let more = output.fileHandleForReading.availableData
       guard !more.isEmpty else { return XCTFail("the child ended by itself: \(String(decoding: seen, as: UTF8.self))") }
       seen += more
     }
     // A random moment within a round.
-    usleep(UInt32.random(in: 0..<2000))
+    usleep(UInt32.random(in: 0..<2000, using: &random))
     kill(child.processIdentifier, SIGKILL)
     child.waitUntilExit()
     XCTAssertEqual(child.terminationReason, .uncaughtSignal)

@@ -1,3 +1,4 @@
+import TestSupport
 import XCTest
 
 @testable import HTTPTransport
@@ -56,7 +57,7 @@ final class CacheEntryTests: XCTestCase {
 
   func test_arbitraryBytes_areReadWithoutTrap() {
     let file = entry.encoded(digest: digest)
-    var generator = SystemRandomNumberGenerator()
+    var generator = randomNumbers()
     for _ in 0..<3000 {
       var bytes = file.prefix(Int.random(in: 0...file.count, using: &generator))
       for _ in 0..<Int.random(in: 0...8, using: &generator) where !bytes.isEmpty {

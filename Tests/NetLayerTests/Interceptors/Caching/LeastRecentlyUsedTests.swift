@@ -1,3 +1,4 @@
+import TestSupport
 import XCTest
 
 @testable import HTTPTransport
@@ -15,7 +16,7 @@ final class LeastRecentlyUsedTests: XCTestCase {
 
   func test_totalCost_isAtMostTheLimit() {
     var cache = LeastRecentlyUsed<Int, Int>(limit: 100)
-    var generator = SystemRandomNumberGenerator()
+    var generator = randomNumbers()
     var model: [(key: Int, cost: Int)] = []
     for _ in 0..<5000 {
       let key = Int.random(in: 0..<30, using: &generator)
@@ -47,5 +48,13 @@ final class LeastRecentlyUsedTests: XCTestCase {
     XCTAssertEqual(cache.insert(3, for: "a", cost: 4).map(\.value), [3])
     XCTAssertEqual(cache.keys, ["b"])
     XCTAssertEqual(cache.cost, 1)
+  }
+
+  func test_placesOfEvictedValues_areUsedAgain() throws {
+    var cache = LeastRecentlyUsed<Int, (Int, Int, Int, Int)>(limit: 3)
+    guard let before = residentBytes() else { throw XCTSkip("the memory in use is unknown here") }
+    for key in 0..<300_000 { _ = cache.insert((key, 0, 0, 0), for: key, cost: 1) }
+    XCTAssertLessThan((residentBytes() ?? 0) - before, 8 << 20, "of 20 MB")
+    XCTAssertEqual(cache.count, 3)
   }
 }
