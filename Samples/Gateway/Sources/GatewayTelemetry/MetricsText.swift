@@ -13,12 +13,12 @@ package final class MetricsText: MetricsFactory {
   }
 
   private func series(_ label: String, _ dimensions: [(String, String)], _ kind: Series.Kind) -> Series {
-    let name = Self.name(label)
-    let labels = dimensions.map { "\(Self.name($0))=\"\(Self.escaped($1))\"" }.joined(separator: ",")
+    var key = label
+    for (name, value) in dimensions { key += "\n\(name)\n\(value)" }
     return series.withLock { series in
-      let key = "\(name){\(labels)}"
       if let known = series[key] { return known }
-      let new = Series(name: name, labels: labels, kind: kind)
+      let labels = dimensions.map { "\(Self.name($0))=\"\(Self.escaped($1))\"" }.joined(separator: ",")
+      let new = Series(name: Self.name(label), labels: labels, kind: kind)
       series[key] = new
       return new
     }

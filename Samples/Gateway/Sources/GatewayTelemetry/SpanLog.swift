@@ -42,8 +42,8 @@ private struct TraceParent: ServiceContextKey {
   let span: String
 
   init(of parent: TraceParent?) {
-    trace = parent?.trace ?? Self.random(16)
-    span = Self.random(8)
+    trace = parent?.trace ?? Self.random() + Self.random()
+    span = Self.random()
   }
 
   /// Reads a header field such as `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`.
@@ -53,11 +53,9 @@ private struct TraceParent: ServiceContextKey {
     (trace, span) = (String(parts[1]), String(parts[2]))
   }
 
-  private static func random(_ bytes: Int) -> String {
-    (0..<bytes).map { _ in
-      let byte = UInt8.random(in: 0...255)
-      return (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }.joined()
+  private static func random() -> String {
+    let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 }
 
