@@ -11,6 +11,8 @@ extension EventMonitor {
   /// - Parameter factory: The factory of the metrics; by default the system's, which may be bootstrapped later.
   public static func metrics(_ factory: (any MetricsFactory)? = nil) -> EventMonitor {
     EventMonitor { event in
+      // It adds nothing to the metrics, and attributes take time.
+      guard event.kind != .measured else { return }
       let factory = factory ?? MetricsSystem.factory
       let all = event.attributes()
       func dimensions(_ names: [String]) -> [(String, String)] {
