@@ -8,9 +8,12 @@ extension EventMonitor {
   /// - `http.client.active_requests`, a meter with the dimensions method and server.
   /// - `http.client.request.cancelled`, a counter, because the duration of a cancelled request is not comparable.
   ///
-  /// - Parameter factory: The factory of the metrics; by default the system's.
-  public static func metrics(_ factory: any MetricsFactory = MetricsSystem.factory) -> EventMonitor {
+  /// - Parameter factory: The factory of the metrics; by default the system's, which may be bootstrapped later.
+  public static func metrics(_ factory: (any MetricsFactory)? = nil) -> EventMonitor {
     EventMonitor { event in
+      // It adds nothing to the metrics, and attributes take time.
+      guard event.kind != .measured else { return }
+      let factory = factory ?? MetricsSystem.factory
       let all = event.attributes()
       func dimensions(_ names: [String]) -> [(String, String)] {
         names.compactMap { name in all[name].map { (name, $0.string ?? "\($0)") } }

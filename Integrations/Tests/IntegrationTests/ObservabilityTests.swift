@@ -76,6 +76,15 @@ final class ObservabilityTests: XCTestCase {
     XCTAssertEqual(active.lastValue, 0)
   }
 
+  func test_metricsOfTheSystem_mayBeBootstrappedAfterTheMonitor() async throws {
+    let network = network(EventMonitor.metrics())
+    let metrics = TestMetrics()
+    // Only this test uses the system's factory, which a process can set once.
+    MetricsSystem.bootstrap(metrics)
+    try await network.fetch(.get("/ok"))
+    XCTAssertEqual(metrics.timers.filter { $0.label == "http.client.request.duration" }.map(\.values.count), [1])
+  }
+
   // MARK: swift-distributed-tracing
 
   func test_eachAttemptHasASpanWithTheCallersSpanAsParent() async throws {

@@ -13,7 +13,11 @@ struct LineParser {
   /// The error of a line that exceeds the limit.
   struct TooLong: Error, CustomStringConvertible {
     let limit: Int
-    var description: String { "it exceeds the limit of \(limit) bytes" }
+    var isLineOfJSON = false
+    var description: String {
+      "it exceeds the limit of \(limit) bytes"
+        + (isLineOfJSON ? "; raise maxLineLength, or read a body that is one value, such as an array, with fetch" : "")
+    }
   }
 
   private let ending: Ending
@@ -60,7 +64,9 @@ struct LineParser {
   }
 
   private mutating func keep(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) throws {
-    guard begun.count + bytes.count <= limit else { throw TooLong(limit: limit) }
+    guard begun.count + bytes.count <= limit else {
+      throw TooLong(limit: limit, isLineOfJSON: ending == .lineFeed)
+    }
     begun.append(contentsOf: bytes)
   }
 

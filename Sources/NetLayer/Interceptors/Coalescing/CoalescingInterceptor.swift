@@ -7,9 +7,9 @@ import Streams
 /// Backend(baseURL: url, interceptors: [CoalescingInterceptor(window: .seconds(2))])
 /// ```
 /// A GET or HEAD request that equals a request in flight shares its response or error, and reads it with the settings
-/// of its own backend. Equal requests have the same URL, header fields, time limits, cache options and transport
-/// options. A request that reports progress, or whose `context` has values from the caller, is sent separately. So is each
-/// refetch of a live query.
+/// of its own backend. Equal requests have the same URL, header fields, time limits of an attempt, cache options and
+/// transport options. Limits of the whole call (`Timeouts.call`) may differ: each call ends at its own limit. A request that
+/// reports progress, or whose `context` has values from the caller, is sent separately. So is each refetch of a live query.
 ///
 /// A request with an unsafe method (POST, PUT, PATCH, DELETE …) ends the sharing of earlier requests to its origin, so
 /// that later requests reach the server. The shared request is cancelled when its last subscriber is disposed. A
@@ -218,7 +218,7 @@ extension CoalescingInterceptor {
       let options = request.chosenOptions?.value
       parts = Parts(
         method: request.method, url: request.url, headers: request.headers, account: account, transport: transport,
-        timeouts: request.timeouts, caching: request.caching.identity,
+        timeouts: request.timeouts.ofShared, caching: request.caching.identity,
         cookies: options?.cookies?.header(for: request.url), jar: options?.cookies.map(ObjectIdentifier.init),
         redirects: options?.redirects, redaction: options?.redaction, maxBodySize: options?.maxBodySize,
         version: options?.httpVersion)
@@ -261,5 +261,15 @@ extension CoalescingInterceptor {
     }
 
     func dispose() { interceptor.leave(self) }
+  }
+}
+
+extension Request.Timeouts {
+  /// The limits without that of the whole call, which each call applies itself. An invalid limit remains, because it fails
+  /// the request.
+  fileprivate var ofShared: Self {
+    var limits = self
+    if let call, call > .zero { limits.call = nil }
+    return limits
   }
 }

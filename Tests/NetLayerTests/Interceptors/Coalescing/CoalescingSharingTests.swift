@@ -56,7 +56,7 @@ final class CoalescingSharingTests: XCTestCase {
 
   func test_requestsWithDifferentTransportOptions_areNotShared() {
     let changes: [@Sendable (inout Backend) -> Void] = [
-      { $0.timeouts.attempt = .seconds(0.3) }, { $0.timeouts.call = .seconds(9) }, { $0.options.redirects = .none },
+      { $0.timeouts.attempt = .seconds(0.3) }, { $0.timeouts.call = .zero }, { $0.options.redirects = .none },
       { $0.options.redirects = .follow(limit: 3) }, { $0.redaction = .standard.hiding(["X-Tenant"]) },
       { $0.options.redirects = .custom { _ in true } },
       { $0.options.maxBodySize = 2 }, { $0.options.httpVersion = .http1 }, { $0.options.cookies = CookieJar() },
@@ -71,6 +71,30 @@ final class CoalescingSharingTests: XCTestCase {
       XCTAssertEqual(
         virtual.stub.requests.count, 2, "change \(index), and one for the same options with another priority")
     }
+  }
+
+  func test_callsWithDifferentDeadlines_shareARequest_andEndAtTheirOwn() {
+    let virtual = VirtualNetwork(.json("ok", after: .seconds(2)))
+    let network = virtual.network(CoalescingInterceptor())
+    for (name, limit) in [("first ", Duration.seconds(1)), ("second ", .seconds(3)), ("third ", .seconds(4))] {
+      virtual.note(name, network.request(.get("/x").timeout(limit)).asObservable())
+    }
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["first timeout @1000", "second 200 ok @2000", "third 200 ok @2000"])
+    XCTAssertEqual(virtual.stub.requests.count, 1)
+  }
+
+  func test_sharedRequest_isCancelledAtTheLastDeadline() {
+    let virtual = VirtualNetwork(.json("ok", after: .seconds(9)))
+    let network = virtual.network(CoalescingInterceptor())
+    for (name, limit) in [("long ", Duration.seconds(3)), ("short ", .seconds(1))] {
+      virtual.note(name, network.request(.get("/x").timeout(limit)).asObservable())
+    }
+    virtual.scheduler.advanceTo(1500)
+    XCTAssertEqual(virtual.stub.cancelled.count, 0)
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["short timeout @1000", "long timeout @3000"])
+    XCTAssertEqual(virtual.stub.cancelled.count, 1)
   }
 
   func test_copiesOfACustomRedirectPolicy_areShared() {
