@@ -268,8 +268,9 @@ extension Request.Timeouts {
   /// The limits without that of the whole call, which each call applies itself. An invalid limit remains, because it fails
   /// the request.
   fileprivate var ofShared: Self {
+    guard let call, call > .zero else { return self }
     var limits = self
-    if let call, call > .zero { limits.call = nil }
+    limits.call = nil
     return limits
   }
 }
