@@ -101,6 +101,7 @@ struct RecordedCalls {
   /// Removes the calls that have ended.
   mutating func clear() {
     for (number, entry) in entries where entry.state != .open { remove(number) }
+    ended = Heap()
     dropped = 0
   }
 

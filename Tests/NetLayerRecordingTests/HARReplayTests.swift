@@ -124,6 +124,10 @@ final class HARReplayTests: XCTestCase {
     XCTAssertEqual(entries.map(\.messages.count).max(), 3)
     XCTAssertEqual(entries.map(\.events.count).max(), 2)
   }
+
+  func test_descriptors_areClosed() throws {
+    XCTAssertTrue(try closesDescriptors { _ in XCTAssertFalse(try entries("chromium").isEmpty) })
+  }
 }
 
 extension HTTPHeaders {

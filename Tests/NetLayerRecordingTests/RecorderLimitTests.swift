@@ -1,4 +1,5 @@
 import Foundation
+import Streams
 import XCTest
 
 @testable import HTTPTransport
@@ -100,5 +101,32 @@ final class RecorderLimitTests: XCTestCase {
     let other =
       #"{"log":{"entries":[{"request":{"method":"GET","url":"http://h/","headers":[{"name":"a","value":"1\n2"}]}}]}}"#
     XCTAssertEqual(try HARReader.entries(in: Data(other.utf8)).first?.requestHeaders.values(of: "a"), ["1, 2"])
+  }
+
+  func test_tablesHaveNothingOfCallsThatWereRemoved() {
+    func counts(_ calls: RecordedCalls) -> [String: Int] {
+      let tables = Mirror(reflecting: calls).children.filter {
+        ["revisions", "entries", "numbers", "sizes", "ended"].contains($0.label)
+      }
+      return Dictionary(
+        uniqueKeysWithValues: tables.map { label, table in
+          (label ?? "", (table as? Heap<Int>)?.elements.count ?? Mirror(reflecting: table).children.count)
+        })
+    }
+    func run(_ calls: inout RecordedCalls, _ numbers: Range<Int>) {
+      for call in numbers {
+        for kind in [CallEvent.Kind.started, .sent, .finished] { calls.apply(noted(event(kind, call: call))) }
+        calls.apply(noted(event(.failed, call: call) { $0.error = NetworkError(kind: .timeout, reason: "late") }))
+      }
+    }
+    var calls = RecordedCalls(maxCalls: 10, maxSize: 1 << 20, maxBodySize: 100, redaction: .standard)
+    run(&calls, 1..<1000)
+    XCTAssertEqual(calls.all.count, 10)
+    XCTAssertEqual(Set(counts(calls).values), [10], "\(counts(calls))")
+    for round in 1..<100 {
+      run(&calls, 10 * round + 1000..<10 * round + 1005)
+      calls.clear()
+    }
+    XCTAssertEqual(Set(counts(calls).values), [0], "\(counts(calls))")
   }
 }

@@ -33,3 +33,11 @@ package func withoutDescriptors(but left: Int = 0, _ work: () throws -> Void) re
   for _ in 0..<left { taken.popLast().map { _ = close($0) } }
   try work()
 }
+
+/// Runs `work` twenty times, and returns whether it has left no descriptor open. Other threads may close some of theirs
+/// meanwhile, so fewer than one for each run do not count.
+package func closesDescriptors(_ work: (_ round: Int) throws -> Void) rethrows -> Bool {
+  let before = openDescriptors.count
+  for round in 0..<20 { try work(round) }
+  return holds(within: 5) { openDescriptors.count < before + 10 }
+}

@@ -223,4 +223,37 @@ final class DurableFileTests: XCTestCase {
     assertFails { try directory.removeDurably("a") }
     XCTAssertEqual(try names(), [])
   }
+
+  func test_descriptors_areClosed_alsoAfterErrors() throws {
+    let file = try DurableFile(url)
+    try file.write(Data("a".utf8))
+    let isOwn = { (_: Int32) in false }
+    let steps: [(String, () throws -> Void)] = [
+      ("directory", { _ = try DurableDirectory(path: self.folder.path) }),
+      ("lock", { _ = try DurableDirectory(path: self.folder.path, marker: "lock") }),
+      (
+        "second lock",
+        {
+          let first = try DurableDirectory(path: self.folder.path, marker: "lock")
+          XCTAssertThrowsError(try DurableDirectory(path: self.folder.path, marker: "lock"))
+          withExtendedLifetime(first) {}
+        }
+      ),
+      ("unusable", { XCTAssertThrowsError(try DurableDirectory(path: self.folder.path, isUsable: isOwn)) }),
+      ("new file", { _ = try DurableDirectory(path: self.folder.path).create(Data("x".utf8)) }),
+      ("write", { try file.write(Data("b".utf8)) }), ("read", { _ = try file.read() }),
+      ("too long", { XCTAssertThrowsError(try DurableFile(self.url, limit: 1).read()) }),
+      (
+        "sweep",
+        {
+          try Data().write(to: self.folder.appending(path: ".netlayer-new-\(UUID().uuidString)"))
+          try DurableDirectory(path: self.folder.path).sweep()
+        }
+      ),
+      ("size", { XCTAssertNotNil(fileSize(self.url.path)) }), ("body", { try BodyFile.check(self.url) }),
+      ("folder", { XCTAssertThrowsError(try BodyFile.check(self.folder)) }),
+      ("partial file", { try PartialFile(resuming: self.folder.appending(path: "p")).letGo() }),
+    ]
+    for (name, step) in steps { XCTAssertTrue(try closesDescriptors { _ in try step() }, name) }
+  }
 }

@@ -120,4 +120,20 @@ final class OutboxDirectoryTests: XCTestCase {
     fixture.waits(for: [])
     XCTAssertEqual(fixture.server.applied, [body("tea")])
   }
+
+  func test_outbox_descriptors_areClosed() throws {
+    let fixture = try OutboxFixture(self)
+    let outbox = try fixture.open(starts: false)
+    let id = try outbox.send(AddNote(text: "tea"))
+    let directory = try OutboxDirectory(fixture.folder)
+    let file = try XCTUnwrap(try directory.files().first)
+    let steps: [(String, (Int) throws -> Void)] = [
+      ("outbox", { _ in _ = try fixture.another() }), ("contains", { _ in XCTAssertTrue(directory.contains(file)) }),
+      ("missing", { _ in XCTAssertFalse(directory.contains(.init(name: OutboxName(9, UUID()), hold: nil))) }),
+      ("counter", { _ in XCTAssertTrue(try OutboxDirectory(fixture.folder).contains(id)) }),
+      ("read", { _ in _ = directory.read(file) }),
+      ("send and drop", { try outbox.drop(try outbox.send(AddNote(text: "\($0)"))) }),
+    ]
+    for (name, step) in steps { XCTAssertTrue(try closesDescriptors(step), name) }
+  }
 }

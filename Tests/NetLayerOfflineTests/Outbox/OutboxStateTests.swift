@@ -131,4 +131,19 @@ final class OutboxStateTests: XCTestCase {
       XCTAssertEqual(state.deadline, .seconds(1 + pause))
     }
   }
+
+  func test_outbox_emptyLanes_areForgotten() throws {
+    var (state, _) = machine([])
+    for number in 1...100 {
+      let name = OutboxName(UInt64(number), UUID())
+      let added = state.handle(.add([.init(name, key: "\(number)")]), at: .zero)
+      XCTAssertEqual(added, [.start(name)])
+      XCTAssertEqual(state.handle(.end(name, .accepted), at: .zero), [.report(name)])
+      XCTAssertEqual(state.handle(.reported(name), at: .zero), [.remove(name)])
+    }
+    let tables = Mirror(reflecting: state).children.filter {
+      ["order", "items", "flights", "lanes", "unreadable", "absent"].contains($0.label)
+    }
+    XCTAssertEqual(tables.map { Mirror(reflecting: $0.value).children.count }, [0, 0, 0, 0, 0, 0])
+  }
 }

@@ -236,4 +236,42 @@ final class UploadRequestTests: UploadTestCase {
     XCTAssertEqual(notes, [])
     again.dispose()
   }
+
+  func test_upload_descriptors_areClosed() throws {
+    try write(10)
+    let place = UploadNoteFile.url(for: film, in: nil, identity: "a")
+    let note = UploadState.Note(url: try XCTUnwrap(URL(string: "http://h/1")), file: try UploadFile(film).version)
+    let film = film
+    let steps: [(String, () throws -> Void)] = [
+      ("file", { _ = try UploadFile(film) }), ("note", { try UploadNoteFile(place).save(note) }),
+      (
+        "busy",
+        {
+          let first = try UploadNoteFile(place)
+          XCTAssertThrowsError(try UploadNoteFile(place))
+          withExtendedLifetime(first) {}
+        }
+      ),
+      ("forgotten", { try UploadNoteFile(place).end() }),
+    ]
+    for (name, step) in steps { XCTAssertTrue(try closesDescriptors { _ in try step() }, name) }
+  }
+
+  func test_upload_registry_hasOnlyRunningUploads() throws {
+    try write(10)
+    let network = stubbed(by: created { Response(request: $0, status: 503, headers: ["Retry-After": "7"]) })
+    let subscription = network.transfer(film, to: .post("/files"), by: .tus, retry: policy).subscribe(onError: { _ in })
+    scheduler.advanceBy(0)
+    let path = note.path
+    XCTAssertNotNil(UploadRegistry.shared[path])
+    subscription.dispose()
+    XCTAssertNil(UploadRegistry.shared[path])
+    // One that ends by itself.
+    try removeNotes()
+    let once = RetryPolicy(attempts: 1)
+    let ending = network.transfer(film, to: .post("/files"), by: .tus, retry: once).subscribe(onError: { _ in })
+    scheduler.advanceBy(0)
+    XCTAssertNil(UploadRegistry.shared[path])
+    ending.dispose()
+  }
 }

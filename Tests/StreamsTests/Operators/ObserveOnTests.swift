@@ -1,6 +1,7 @@
 import Foundation
 import Streams
 import StreamsTesting
+import TestSupport
 import XCTest
 
 final class ObserveOnTests: OperatorTestCase {
@@ -147,5 +148,20 @@ final class ObserveOnTests: OperatorTestCase {
     thread.stackSize = 512 * 1024
     thread.start()
     XCTAssertEqual(done.wait(timeout: .now() + 60), .success)
+  }
+
+  func test_theMemoryOfDeliveredElementsIsFreed() throws {
+    let scheduler = TestScheduler()
+    let source = PublishSubject<(Int, Int, Int, Int)>()
+    let subscription = source.observeOn(scheduler).subscribe()
+    func deliver() {
+      for number in 0..<20_000 { source.onNext((number, 0, 0, 0)) }
+      scheduler.start()
+    }
+    deliver()
+    guard let before = residentBytes() else { throw XCTSkip("the memory in use is unknown here") }
+    for _ in 0..<40 { deliver() }
+    XCTAssertLessThan((residentBytes() ?? 0) - before, 12 << 20, "of 26 MB")
+    subscription.dispose()
   }
 }

@@ -359,6 +359,44 @@ final class CacheStoreTests: XCTestCase {
       XCTAssertEqual(body(cache, "a"), "new \(round)")
     }
   }
+
+  func test_descriptors_areClosed() throws {
+    let token = URL(filePath: NSTemporaryDirectory()).appending(path: "token-\(UUID().uuidString)")
+    let tokens = FileTokenStore(storingIn: token)
+    defer {
+      for file in [token, token.appendingPathExtension("lock")] { try? FileManager.default.removeItem(at: file) }
+    }
+    // The lock of a former cache is released by its queue, a moment later.
+    func opened() -> ResponseCache? {
+      var cache: ResponseCache?
+      _ = holds {
+        cache = open(memory: 0)
+        return cache?.settle().count == 1
+      }
+      return cache
+    }
+    func store() -> Int {
+      let cache = open()
+      cache.store(entry("1"), for: "a", headers: [:])
+      return cache.settle().count
+    }
+    XCTAssertEqual(store(), 1)
+    let cache = Box(try XCTUnwrap(opened()) as ResponseCache?)
+    let steps: [(String, () throws -> Void)] = [
+      ("read", { XCTAssertEqual(cache.value.flatMap { self.body($0, "a") }, "1") }),
+      (
+        "sweep",
+        {
+          cache.value = nil
+          cache.value = opened()
+          XCTAssertNotNil(cache.value)
+        }
+      ),
+      ("lock", { try XCTUnwrap(try tokens.lockForRefresh()).dispose() }),
+      ("save", { try tokens.save(Token(access: "a")) }), ("load", { XCTAssertEqual(try tokens.load()?.access, "a") }),
+    ]
+    for (name, step) in steps { XCTAssertTrue(try closesDescriptors { _ in try step() }, name) }
+  }
 }
 
 private func entry(_ text: String, expiresAt: Double = .infinity, headers: HTTPHeaders = [:]) -> CacheEntry {

@@ -318,4 +318,13 @@ final class RetryInterceptorTests: XCTestCase {
     XCTAssertEqual(sent.first, sent.last)
     XCTAssertGreaterThan(sent.first?.count ?? 0, 100_000)
   }
+
+  func test_budgetOfVeryManyOrigins_hasALimitedTable() throws {
+    let budget = RetryBudget(capacity: 1)
+    func origin(_ number: Int) throws -> Origin { Origin(try XCTUnwrap(URL(string: "http://h\(number)"))) }
+    for number in 0..<4096 { XCTAssertTrue(budget.spend(try origin(number))) }
+    XCTAssertFalse(budget.spend(try origin(0)), "the table is full, and has all origins")
+    XCTAssertTrue(budget.spend(try origin(4096)))
+    XCTAssertTrue(budget.spend(try origin(0)), "the table was emptied")
+  }
 }

@@ -1,0 +1,39 @@
+#if HAS_URLSESSION
+  import Foundation
+  import NetLayer
+  import TestSupport
+  import XCTest
+
+  @testable import HTTPTransport
+
+  /// The tables of a session, which retain its transfers.
+  final class SessionTableTests: XCTestCase {
+    func test_aRequestThatEndsWhileItsBodyIsWritten_isReleased() throws {
+      let transport = URLSessionTransport()
+      let (asked, ends) = (Box(false), DispatchSemaphore(value: 0))
+      defer { ends.signal() }
+      let body = Request.BodyStream(count: 10) {
+        {
+          asked.value = true
+          ends.wait()
+          return nil
+        }
+      }
+      let request = Request(method: .post, url: try XCTUnwrap(URL(string: "http://127.0.0.1:9/")), body: .stream(body))
+      let kind = Box<NetworkError.Kind?>(nil)
+      weak var sent: SessionTransfer?
+      func send() throws {
+        let transfer = try XCTUnwrap(
+          transport.send(request, progress: nil) { result in
+            if case .failure(let error) = result { kind.value = error.kind }
+          } as? SessionTransfer)
+        sent = transfer
+        until { asked.value }
+        transfer.dispose()
+      }
+      try send()
+      until { kind.value == .cancelled && sent == nil }
+      withExtendedLifetime(transport) {}
+    }
+  }
+#endif
