@@ -14,9 +14,9 @@
     /// Returns whether `work`, which is done `count` times, leaves less than 8 MB.
     private func frees(_ count: Int, _ work: () throws -> Void) throws -> Bool {
       for _ in 0..<10 { try work() }
-      guard let before = residentBytes() else { throw XCTSkip("the memory in use is unknown here") }
-      for _ in 0..<count { try work() }
-      return (residentBytes() ?? 0) - before < 8 << 20
+      let growth = try residentGrowth { for _ in 0..<count { try work() } }
+      guard let growth else { throw XCTSkip("the memory in use is unknown here") }
+      return growth < 8 << 20
     }
 
     func test_linesAreFreed() throws {

@@ -159,9 +159,9 @@ final class ObserveOnTests: OperatorTestCase {
       scheduler.start()
     }
     deliver()
-    guard let before = residentBytes() else { throw XCTSkip("the memory in use is unknown here") }
-    for _ in 0..<40 { deliver() }
-    XCTAssertLessThan((residentBytes() ?? 0) - before, 12 << 20, "of 26 MB")
+    let growth = residentGrowth { for _ in 0..<40 { deliver() } }
     subscription.dispose()
+    guard let growth else { throw XCTSkip("the memory in use is unknown here") }
+    XCTAssertLessThan(growth, 12 << 20, "of 26 MB")
   }
 }
