@@ -27,7 +27,7 @@
 
     func test_handlesAreFreed() throws {
       let multi = try XCTUnwrap(ccurl_multi_init())
-      defer { _ = ccurl_multi_cleanup(multi) }
+      defer { ccurl_multi_cleanup(multi) }
       let url = "http://h/" + String(repeating: "x", count: 1000)
       XCTAssertTrue(
         try frees(40_000) {
@@ -38,7 +38,7 @@
 
     func test_handlesThatAreReplacedAreFreed() throws {
       let multi = try XCTUnwrap(ccurl_multi_init())
-      defer { _ = ccurl_multi_cleanup(multi) }
+      defer { ccurl_multi_cleanup(multi) }
       let handle = try XCTUnwrap(CurlHandle(.init(), multi: multi, share: nil))
       // Without a successful request, it is not used again.
       XCTAssertTrue(try frees(10_000) { XCTAssertTrue(handle.release()) })
