@@ -16,6 +16,7 @@ package struct Gateway: Sendable {
   /// - Parameter configure: Adds middleware and routes, before the gateway's own route.
   package func run(_ configure: (Router<BasicRequestContext>) -> Void = { _ in }) async throws {
     let router = Router()
+    router.addMiddleware { ClosingMiddleware() }
     configure(router)
     router.get("article/:id") { [upstreams] request, context in
       let deadline = Deadline(request.headers)
@@ -31,5 +32,17 @@ package struct Gateway: Sendable {
     // Every request ends at its deadline, so this limit is only for a fault.
     configuration.maximumGracefulShutdownDuration = Deadline.longest * 2
     try await ServiceGroup(configuration: configuration).run()
+  }
+}
+
+/// Middleware that announces the end of the connection during the shutdown, so that clients send no further request on it.
+private struct ClosingMiddleware: RouterMiddleware {
+  func handle(
+    _ request: Request, context: BasicRequestContext,
+    next: (Request, BasicRequestContext) async throws -> Response
+  ) async throws -> Response {
+    var response = try await next(request, context)
+    if Task.isShuttingDownGracefully { response.headers[.connection] = "close" }
+    return response
   }
 }
