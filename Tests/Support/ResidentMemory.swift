@@ -8,8 +8,9 @@ package func residentBytes() -> Int? {
   return fields.flatMap { $0.count > 1 ? Int($0[1]) : nil }.map { $0 * 4096 }
 }
 
-/// Returns the number of bytes by which `work` has increased the resident memory of this process; `nil` if the system does
-/// not provide it, or under a sanitizer, which uses memory of its own.
+/// Returns the number of bytes by which `work` has increased the resident memory of this process.
+///
+/// It is `nil` if the system does not provide it, or under a sanitizer, which uses memory of its own.
 package func residentGrowth(_ work: () throws -> Void) rethrows -> Int? {
   guard let before = residentBytes(), dlsym(dlopen(nil, RTLD_NOW), "__tsan_init") == nil else { return nil }
   try work()
