@@ -255,7 +255,8 @@ public final class Outbox: Sendable {
     }
   }
 
-  /// Sends an entry immediately that is parked or waits for its next attempt; its attempts count from 0.
+  /// Sends an entry immediately that is parked or waits for its next attempt; its attempts count from 0. An entry whose
+  /// rejection is being delivered is sent again after the delivery.
   ///
   /// - Returns: Whether there is an entry of this identity; it may have been sent meanwhile.
   /// - Throws: `NetworkError` of kind `busy` if another process is sending.

@@ -50,6 +50,8 @@ struct OutboxState {
     case sending(changes: Int)
     /// The result is being delivered. Then it is parked, or removed.
     case reporting(parks: Bool, status: Int?)
+    /// The result is being delivered. Then it is sent again, because the app has asked for it meanwhile.
+    case retrying
     /// In flight, and no longer in the directory.
     case dropped
   }
@@ -132,6 +134,7 @@ struct OutboxState {
       for name in order where items[name]?.waitsForSignOut == true { items[name]?.waitsForSignOut = false }
       reconsiderAll()
     case .retry(let name):
+      if case .reporting(parks: true, _) = flights[name] { flights[name] = .retrying }
       guard flights[name] == nil,
         let item = items[name], item.hold != .newerVersion, item.hold != .unreadable
       else { break }
@@ -197,7 +200,7 @@ struct OutboxState {
     guard let flight = flights[name], var item = items[name] else { return }
     let former: Int
     switch flight {
-    case .reporting: return
+    case .reporting, .retrying: return
     case .dropped: return forget(name)
     case .sending(let changes): former = changes
     }
@@ -253,6 +256,11 @@ struct OutboxState {
   private static let longestPause = Duration.seconds(86_400)
 
   private mutating func settle(_ name: OutboxName, _ actions: inout [Action]) {
+    if case .retrying = flights[name] {
+      flights[name] = nil
+      items[name]?.startAfresh()
+      return reconsider(name)
+    }
     guard case .reporting(let parks, let status) = flights[name] else { return }
     flights[name] = nil
     guard parks else {
@@ -273,7 +281,7 @@ struct OutboxState {
       // Its key waits until the request has ended.
       flights[name] = .dropped
       actions += [.remove(name), .cancel(name)]
-    case .reporting: flights[name] = .reporting(parks: false, status: nil)
+    case .reporting, .retrying: flights[name] = .reporting(parks: false, status: nil)
     case nil:
       actions.append(.remove(name))
       forget(name)
@@ -357,7 +365,7 @@ struct OutboxState {
         isBlocked = true
         return nil
       case (_, .dropped): return nil
-      case (_, .sending), (_, .reporting): return (name, .sending)
+      case (_, .sending), (_, .reporting), (_, .retrying): return (name, .sending)
       case (.newerVersion, _): return (name, .newerVersion)
       case (.parked(let status), _): return (name, .parked(status: status))
       case (nil, nil): break

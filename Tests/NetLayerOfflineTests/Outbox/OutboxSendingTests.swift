@@ -374,6 +374,22 @@ final class OutboxSendingTests: XCTestCase {
     XCTAssertEqual(fixture.server.seen.count, 2)
   }
 
+  func test_outbox_row_15_retryInsideResults_sendsTheRejectedEntryAgain() throws {
+    let fixture = try OutboxFixture(self)
+    fixture.server.script(.status(422))
+    let outbox = try fixture.open(starts: false)
+    _ = outbox.results.subscribe(onNext: { [unowned outbox] outcome in
+      guard case .failure = outcome.result else { return }
+      XCTAssertEqual(try? outbox.retry(outcome.entry.id), true)
+    })
+    for text in ["1", "2"] { try outbox.send(AddNote(text: text), lane: "k") }
+    outbox.start()
+    fixture.waits { fixture.server.applied == [body("1"), body("2")] }
+    fixture.waits(for: [])
+    XCTAssertEqual(fixture.files, [])
+    XCTAssertEqual(fixture.server.seen.count, 3)
+  }
+
   func test_outbox_row_04_tagsOfTheEntry_areInvalidated() throws {
     let fixture = try OutboxFixture(self)
     // Those of the stored call, also after a restart.

@@ -124,6 +124,22 @@ final class OutboxStateTests: XCTestCase {
     }
   }
 
+  func test_outbox_retryDuringTheDeliveryOfAResult_sendsTheEntryAgain() {
+    var (state, _) = machine([.init(names[0], key: "k"), .init(names[1], key: "k")])
+    XCTAssertEqual(state.handle(.end(names[0], .rejected(status: 422)), at: .zero), [.report(names[0])])
+    XCTAssertEqual(state.handle(.retry(names[0]), at: .zero), [])
+    XCTAssertEqual(state.handle(.retry(names[0]), at: .zero), [])
+    XCTAssertEqual(state.handle(.reported(names[0]), at: .zero), [.start(names[0])])
+    // An entry that is dropped afterwards is not sent.
+    XCTAssertEqual(state.handle(.end(names[0], .rejected(status: 422)), at: .zero), [.report(names[0])])
+    XCTAssertEqual(state.handle(.retry(names[0]), at: .zero) + state.handle(.drop(names[0]), at: .zero), [])
+    XCTAssertEqual(state.handle(.reported(names[0]), at: .zero), [.remove(names[0]), .start(names[1])])
+    // A result that was accepted is not sent again.
+    XCTAssertEqual(state.handle(.end(names[1], .accepted), at: .zero), [.report(names[1])])
+    XCTAssertEqual(state.handle(.retry(names[1]), at: .zero), [])
+    XCTAssertEqual(state.handle(.reported(names[1]), at: .zero), [.remove(names[1])])
+  }
+
   func test_outbox_retryAfter_isAtMostADay() {
     for (requested, pause) in [(60, 60), (86_400, 86_400), (9_999_999_999, 86_400)] as [(Int, Int)] {
       var (state, _) = machine([.init(names[0])])
