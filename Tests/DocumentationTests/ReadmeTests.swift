@@ -26,7 +26,7 @@ final class ReadmeTests: XCTestCase {
       try text(name).matches(of: /```(?:swift|sh)\n[^`]*```/).map(\.output)
     }
     XCTAssertEqual(try samples(names[0]).count, 3)
-    XCTAssertEqual(try samples(names[0]), try samples(names[1]))
+    XCTAssertEqual(try samples(names[0]), try samples(names[1]), names[1])
   }
 
   func test_readmes_haveTheSameStructure() throws {
@@ -35,7 +35,7 @@ final class ReadmeTests: XCTestCase {
     XCTAssertGreaterThan(structures[0].headings, 3)
     XCTAssertGreaterThan(structures[0].items, 5)
     XCTAssertGreaterThan(structures[0].paragraphs, 5)
-    XCTAssertEqual(structures[0], structures[1])
+    XCTAssertEqual(structures[0], structures[1], names[1])
   }
 
   func test_readmes_nameTheTestedVersionsOfSwift() throws {
