@@ -1,5 +1,5 @@
 /// A binary heap: the smallest element is known, whatever the number of elements.
-package struct Heap<Element: Comparable> {
+@usableFromInline package struct Heap<Element: Comparable> {
   @usableFromInline package var elements: [Element]
 
   @inlinable
