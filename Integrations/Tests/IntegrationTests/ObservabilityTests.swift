@@ -43,8 +43,8 @@ final class ObservabilityTests: XCTestCase {
     let log = Log()
     let network = network(EventMonitor.logging(to: Logger(label: "test") { _ in LogHandlerOfTests(log: log) }))
     try await network.fetch(.get("/ok?token=secret"))
-    try? await network.fetch(.get("/bad"))
-    try? await network.fetch(.get("/cut"))
+    _ = try? await network.fetch(.get("/bad"))
+    _ = try? await network.fetch(.get("/cut"))
     let lines = log.lines.withLock { $0 }
     XCTAssertEqual(lines.map(\.level), [.info, .notice, .warning])
     XCTAssert(lines[0].message.hasPrefix("GET http://127.0.0.1"), lines[0].message)
@@ -61,7 +61,7 @@ final class ObservabilityTests: XCTestCase {
     let metrics = TestMetrics()
     let network = network(EventMonitor.metrics(metrics))
     try await network.fetch(.get("/ok"))
-    try? await network.fetch(.get("/bad"))
+    _ = try? await network.fetch(.get("/bad"))
     let server = [
       ("http.request.method", "GET"), ("server.address", "127.0.0.1"), ("server.port", place["server.port"] ?? ""),
     ]
@@ -93,7 +93,7 @@ final class ObservabilityTests: XCTestCase {
       RetryInterceptor(policy: RetryPolicy(attempts: 3, initialDelay: .milliseconds(1))),
       TracingInterceptor(tracer: tracer))
     let parent = tracer.startSpan("caller")
-    try await ServiceContext.withValue(parent.context) { try await network.fetch(.get("/busy")) }
+    _ = try await ServiceContext.withValue(parent.context) { try await network.fetch(.get("/busy")) }
     parent.end()
     let spans = tracer.finishedSpans.filter { $0.operationName == "GET" }
     XCTAssertEqual(spans.count, 3)
@@ -131,11 +131,9 @@ private struct LogHandlerOfTests: LogHandler {
     get { metadata[key] }
     set { metadata[key] = newValue }
   }
-  func log(
-    level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
-    function: String,
-    line: UInt
-  ) {
-    log.lines.withLock { $0.append(.init(level: level, message: "\(message)", metadata: metadata ?? [:])) }
+  func log(event: LogEvent) {
+    log.lines.withLock {
+      $0.append(.init(level: event.level, message: "\(event.message)", metadata: event.metadata ?? [:]))
+    }
   }
 }
