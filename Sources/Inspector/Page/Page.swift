@@ -381,6 +381,7 @@ enum Page {
     function textOf(item) {
       const parts = [...item.requestFields, ...item.responseFields].map((field) => field.join(": "));
       parts.push(item.requestBody.text, item.responseBody.text, item.error?.reason, ...item.messages.map((message) => message.data));
+      for (const attempt of item.attempts) parts.push(attempt.url, ...attempt.redirects.map((redirect) => redirect.url));
       return parts.join("\n").toLowerCase();
     }
 

@@ -358,36 +358,32 @@ final class OutboxSendingTests: XCTestCase {
     fixture.waits { (try? outbox.drop(id)) == false }
   }
 
-  func test_outbox_row_15_dropInsideResults_removesTheRejectedEntry() throws {
+  /// Sends two notes in one lane. The server rejects the first one, which is changed inside `results`. Then checks the
+  /// notes that the server has applied, and the number of requests.
+  private func assertChangeInsideResults(
+    _ change: @escaping @Sendable (Outbox, UUID) throws -> Bool, applies texts: [String], requests: Int
+  ) throws {
     let fixture = try OutboxFixture(self)
     fixture.server.script(.status(422))
     let outbox = try fixture.open(starts: false)
     _ = outbox.results.subscribe(onNext: { [unowned outbox] outcome in
       guard case .failure = outcome.result else { return }
-      XCTAssertEqual(try? outbox.drop(outcome.entry.id), true)
+      XCTAssertEqual(try? change(outbox, outcome.entry.id), true)
     })
     for text in ["1", "2"] { try outbox.send(AddNote(text: text), lane: "k") }
     outbox.start()
-    fixture.waits { fixture.server.applied == [body("2")] }
+    fixture.waits { fixture.server.applied == texts.map { body($0) } }
     fixture.waits(for: [])
     XCTAssertEqual(fixture.files, [])
-    XCTAssertEqual(fixture.server.seen.count, 2)
+    XCTAssertEqual(fixture.server.seen.count, requests)
+  }
+
+  func test_outbox_row_15_dropInsideResults_removesTheRejectedEntry() throws {
+    try assertChangeInsideResults({ try $0.drop($1) }, applies: ["2"], requests: 2)
   }
 
   func test_outbox_row_15_retryInsideResults_sendsTheRejectedEntryAgain() throws {
-    let fixture = try OutboxFixture(self)
-    fixture.server.script(.status(422))
-    let outbox = try fixture.open(starts: false)
-    _ = outbox.results.subscribe(onNext: { [unowned outbox] outcome in
-      guard case .failure = outcome.result else { return }
-      XCTAssertEqual(try? outbox.retry(outcome.entry.id), true)
-    })
-    for text in ["1", "2"] { try outbox.send(AddNote(text: text), lane: "k") }
-    outbox.start()
-    fixture.waits { fixture.server.applied == [body("1"), body("2")] }
-    fixture.waits(for: [])
-    XCTAssertEqual(fixture.files, [])
-    XCTAssertEqual(fixture.server.seen.count, 3)
+    try assertChangeInsideResults({ try $0.retry($1) }, applies: ["1", "2"], requests: 3)
   }
 
   func test_outbox_row_04_tagsOfTheEntry_areInvalidated() throws {

@@ -1,0 +1,38 @@
+import Foundation
+import NetLayer
+import NetLayerTesting
+import XCTest
+
+@testable import NetLayerInspector
+@testable import NetLayerRecording
+
+/// Tests of the search through all calls.
+final class InspectorSearchTests: XCTestCase {
+  func test_search_readsFieldsBodiesMessagesAndErrors() throws {
+    var entries = (0..<7).map { HAREntry(method: "GET", url: "http://h/\($0)", status: 200) }
+    entries[0].body = Data("<Code>NoSuchKey</Code>".utf8)
+    entries[1].responseHeaders = ["X-Reason": "of type nosuchkey"]
+    entries[2].requestBody = .text("{\"find\":\"NOSUCHKEY\"}", type: "application/json")
+    entries[3].events = [HAREntry.Event(time: 0, name: "message", id: "", data: "nosuchkey")]
+    entries[4].failure = HAREntry.Failure(kind: "connection", reason: "NoSuchKey")
+    entries[5].url = "http://h/nosuchkey"
+    let calls = InspectedCalls.file(InspectedCall.calls(of: entries), name: "a.har")
+    XCTAssertEqual(calls.numbers(containing: "noSuchKey"), [1, 2, 3, 4, 5, 6])
+    XCTAssertEqual(calls.numbers(containing: "find\":\""), [3])
+    XCTAssertEqual(calls.numbers(containing: "nothing"), [])
+  }
+
+  func test_search_ofTheRecorder_hasNoSecret() async throws {
+    let recorder = Recorder()
+    let app = Network(
+      Backend(
+        baseURL: URL(string: "https://api.example.com"), transport: StubTransport { _ in .json(#"{"title":"Über"}"#) },
+        interceptors: [recorder]))
+    try await app.fetch(Call(.get, "/a", headers: ["Authorization": "Bearer hunter2"]))
+    try await app.fetch(.get("/b"))
+    let page = try Page(Inspector(recorder))
+    XCTAssertEqual(try page.get("search?text=%C3%9Cber").json([Int].self), [1, 2])
+    XCTAssertEqual(try page.get("search?text=hunter2").json([Int].self), [])
+    XCTAssertEqual(try page.get("search?text=/b").json([Int].self), [2])
+  }
+}
