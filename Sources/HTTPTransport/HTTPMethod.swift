@@ -33,7 +33,12 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
   public static let query = HTTPMethod(rawValue: "QUERY")
 
   /// Whether the method is safe (RFC 9110 §9.2.1); `false` for unknown methods.
-  package var isSafe: Bool { [.get, .head, .options, .trace, .query].contains(self) }
+  package var isSafe: Bool {
+    switch self {
+    case .get, .head, .options, .trace, .query: true
+    default: false
+    }
+  }
 
   /// Whether the method is idempotent (RFC 9110 §9.2.2); `false` for unknown methods.
   package var isIdempotent: Bool { isSafe || self == .put || self == .delete }

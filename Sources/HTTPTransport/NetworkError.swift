@@ -3,46 +3,97 @@ import PortableFoundation
 /// The error of a call, with all known details of the failure.
 public struct NetworkError: Error, Sendable, Equatable {
   /// The category of the failure.
-  public var kind: Kind
+  public var kind: Kind {
+    get { fields.value.kind }
+    set { fields.value.kind = newValue }
+  }
   /// The code: the envelope's for `rejected`, the HTTP status for `status`, and otherwise -1213 (parse), -1214
   /// (parameters) or -1212 (all other kinds).
-  public var code: Int
+  public var code: Int {
+    get { fields.value.code }
+    set { fields.value.code = newValue }
+  }
   /// The message for the user: the server's message if it sent one, or the description of an app's own `LocalizedError`.
   /// Otherwise the backend's message for this kind.
-  public var message: String
+  public var message: String {
+    get { fields.value.message }
+    set { fields.value.message = newValue }
+  }
   /// The reason for developers, with the offending value and the remedy. It may contain secrets of a URL or a body: log
   /// `description` or `failureReason`, which redact them.
-  public var reason: String
+  public var reason: String {
+    get { fields.value.reason }
+    set { fields.value.reason = newValue }
+  }
   /// The request, if it could be built.
-  public var request: Request?
+  public var request: Request? {
+    get { fields.value.request }
+    set { fields.value.request = newValue }
+  }
   /// The response with its body, if one arrived.
-  public var response: Response?
+  public var response: Response? {
+    get { fields.value.response }
+    set { fields.value.response = newValue }
+  }
   /// The error that caused this error.
-  public var underlying: (any Error)?
+  public var underlying: (any Error)? {
+    get { fields.value.underlying }
+    set { fields.value.underlying = newValue }
+  }
   /// The position of a `parse` error in the JSON, outermost key first: `["data", "items", "0", "name"]`.
-  public var codingPath: [String]
+  public var codingPath: [String] {
+    get { fields.value.codingPath }
+    set { fields.value.codingPath = newValue }
+  }
   /// The index of the failed step of a chain, page of a list or call of a group, counted from 0.
-  public var index: Int?
+  public var index: Int? {
+    get { fields.value.index }
+    set { fields.value.index = newValue }
+  }
   /// The measurements of the transfer until it failed; `nil` if the transport does not measure transfers.
-  public var metrics: TransferMetrics?
+  public var metrics: TransferMetrics? {
+    get { fields.value.metrics }
+    set { fields.value.metrics = newValue }
+  }
   /// The values that interceptors and other layers attach to the error.
-  public var context = Context()
+  public var context: Context {
+    get { fields.value.context }
+    set { fields.value.context = newValue }
+  }
   /// The redaction applied to the error's texts.
-  package var redaction = Redaction.standard
+  package var redaction: Redaction {
+    get { fields.value.redaction }
+    set { fields.value.redaction = newValue }
+  }
+
+  private struct Fields {
+    var kind: Kind
+    var code: Int
+    var message: String
+    var reason: String
+    var request: Request?
+    var response: Response?
+    var underlying: (any Error)?
+    var codingPath: [String]
+    var index: Int?
+    var metrics: TransferMetrics?
+    var context = Context()
+    var redaction = Redaction.standard
+  }
+
+  // In a box, because each function that may throw the error, and each result, would have room for it.
+  private var fields: CopyOnWrite<Fields>
 
   /// Creates an error of `kind`. The kind determines the default `code` and `message`.
   public init(
     kind: Kind, code: Int? = nil, message: String? = nil, reason: String, request: Request? = nil,
     response: Response? = nil, underlying: (any Error)? = nil, codingPath: [String] = []
   ) {
-    self.kind = kind
-    self.code = code ?? kind.defaultCode
-    self.message = message ?? Messages.localized.text(for: kind, status: response?.status)
-    self.reason = reason
-    self.request = request ?? response?.request
-    self.response = response
-    self.underlying = underlying
-    self.codingPath = codingPath
+    fields = CopyOnWrite(
+      Fields(
+        kind: kind, code: code ?? kind.defaultCode,
+        message: message ?? Messages.localized.text(for: kind, status: response?.status), reason: reason,
+        request: request ?? response?.request, response: response, underlying: underlying, codingPath: codingPath))
   }
 
   /// Returns `error` itself if it is a `NetworkError`, otherwise an error of kind `other` that wraps it.

@@ -21,7 +21,8 @@ package enum RequestCheck {
       if !isToken(field.name) {
         return "the header name \(quoted(field.name)) is not a valid HTTP token; use letters, digits and hyphens"
       }
-      if let (offset, byte) = field.value.utf8.enumerated().first(where: { isForbiddenInValue($0.element) }) {
+      if let offset = offsetOfForbiddenByte(in: field.value) {
+        let byte = Array(field.value.utf8)[offset]
         let value = Redaction.standard.hides(field.name) ? Redaction.standard.placeholder : quoted(field.value)
         return "the value \(value) of header \(field.name) contains \(name(of: byte)) at byte \(offset), which is not "
           + "allowed in values; remove it"
@@ -171,6 +172,12 @@ package enum RequestCheck {
   /// Returns whether a byte is a control character other than a tab. CR and LF would start another field (RFC 9110
   /// §5.5). Characters outside ASCII are sent as UTF-8.
   package static func isForbiddenInValue(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != 0x09) || byte == 0x7f }
+
+  private static func offsetOfForbiddenByte(in value: String) -> Int? {
+    // Without the storage, each byte of the view takes a function call.
+    value.utf8.withContiguousStorageIfAvailable { $0.firstIndex(where: isForbiddenInValue) }
+      ?? Array(value.utf8).firstIndex(where: isForbiddenInValue)
+  }
 
   private static func name(of byte: UInt8) -> String {
     switch byte {

@@ -26,6 +26,8 @@ extension EventMonitor {
       } else {
         return
       }
+      // Attributes take time.
+      guard logger.logLevel <= own else { return }
       let request = event.request
       logger.log(
         level: own, "\(request.method) \(redaction.redacted(request.url)) \(line)",

@@ -20,7 +20,8 @@ extension Network {
   public func fetch<Model: Decodable & Sendable>(
     _ endpoint: some Endpoint, as type: Model.Type = Model.self, progress: ProgressHandler? = nil
   ) async throws(NetworkError) -> Model {
-    try await fetch(endpoint.as(type) as Call<Model>, progress: progress)
+    let response = try await receive(responses(to: endpoint, "application/json", progress))
+    return try result(of: response) { try $0.payload(type) }
   }
 
   /// Calls `endpoint` and returns text (`String`), bytes (`Data`), `JSON` or another `ResponseReadable` if the status
@@ -30,7 +31,8 @@ extension Network {
   public func fetch<Result: ResponseReadable>(
     _ endpoint: some Endpoint, as type: Result.Type = Result.self, progress: ProgressHandler? = nil
   ) async throws(NetworkError) -> Result {
-    try await fetch(endpoint.as(type) as Call<Result>, progress: progress)
+    let response = try await receive(responses(to: endpoint, Result.accept, progress))
+    return try result(of: response) { try Result.read($0) }
   }
 
   /// Calls `endpoint` and returns its result: the type that the endpoint declares, else the response. Use it also for
@@ -47,7 +49,7 @@ extension Network {
   public func fetch<E: Endpoint>(
     _ endpoint: E, progress: ProgressHandler? = nil
   ) async throws(NetworkError) -> E.Output {
-    let response = try await receive(to: CallContent(endpoint), endpoint.accept, progress)
+    let response = try await receive(responses(to: endpoint, endpoint.accept, progress))
     return try result(of: response) { try endpoint.read($0) }
   }
 
@@ -57,7 +59,7 @@ extension Network {
   public func response(
     _ endpoint: some Endpoint, progress: ProgressHandler? = nil
   ) async throws(NetworkError) -> Response {
-    try await receive(to: CallContent(endpoint), endpoint.accept, progress)
+    try await receive(responses(to: endpoint, endpoint.accept, progress))
   }
 
   /// Unavailable: the result must be `Decodable` and `Sendable`, or `ResponseReadable`.
@@ -71,16 +73,22 @@ extension Network {
     fatalError("unavailable")
   }
 
-  private func receive(
-    to call: CallContent, _ accept: String?, _ progress: ProgressHandler?
-  ) async throws(NetworkError) -> Response {
-    do {
-      return try await awaitedResponse(to: call, accept: accept, progress: progress).value
-    } catch let error as NetworkError {
-      throw reading.report(error)
-    } catch {
-      throw awaitError(error)
-    }
+  /// Synchronous, so that the frame of the waiting task does not contain the call.
+  private func responses<E: Endpoint>(
+    to endpoint: E, _ accept: String?, _ progress: ProgressHandler?
+  ) -> Single<Response> {
+    awaitedResponse(to: CallContent(endpoint), accept: accept, progress: progress)
+  }
+
+  private func receive(_ response: Single<Response>) async throws(NetworkError) -> Response {
+    do { return try await response.value } catch { throw reported(error) }
+  }
+
+  /// Synchronous, so that the frame of the waiting task contains no error, which is large.
+  @inline(never)
+  private func reported(_ error: any Error) -> NetworkError {
+    if let error = error as? NetworkError { return reading.report(error) }
+    return awaitError(error)
   }
 
   /// Returns the element of `single`, or throws the error that an awaiting task expects.

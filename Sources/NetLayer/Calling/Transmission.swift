@@ -25,8 +25,7 @@ final class Transmission: Disposable {
   enum Event {
     case progress(TransferProgress)
     case response(Response)
-    // Errors are rare and large; without them, an event is copied faster.
-    indirect case failure(NetworkError)
+    case failure(NetworkError)
   }
 
   struct State {

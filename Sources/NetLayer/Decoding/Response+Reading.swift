@@ -59,12 +59,12 @@ extension Response {
   /// The same with `envelope` instead of the backend's.
   public func common(_ envelope: Envelope) throws(NetworkError) -> JSON { try checked(by: envelope) }
 
-  private func checked(by envelope: Envelope?) throws(NetworkError) -> JSON {
+  private func checked(by envelope: Envelope?, mayBeBlank: Bool = true) throws(NetworkError) -> JSON {
     let context = reading.with(response: self, isAccepted: true, by: envelope)
     let rules = context.envelope
     try validate(by: rules)
     var response = self
-    if rules.value.isNone, isBlank { response.body = Data("null".utf8) }
+    if mayBeBlank, rules.value.isNone, isBlank { response.body = Data("null".utf8) }
     let json = try response.json(carrying: context)
     try rules.check(json)
     return json
@@ -110,7 +110,7 @@ extension Response {
     }
     // The error of an empty body names it, with or without an envelope.
     if isBlank || JSON.isBaseResponse(type) { return try model(type, at: nil, failsOnEmptyData: true) }
-    return try EnvelopeReader(common()).payload(type)
+    return try EnvelopeReader(checked(by: nil, mayBeBlank: false)).payload(type)
   }
 
   /// The numeric code of the backend's envelope in the body, also as a text of digits; `nil` without an envelope or such a

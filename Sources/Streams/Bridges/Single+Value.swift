@@ -8,7 +8,7 @@ extension Single {
     get async throws {
       let awaiter = Awaiter<Element>()
       return try await withTaskCancellationHandler {
-        try await withCheckedThrowingContinuation { continuation in
+        try await withUnsafeThrowingContinuation { continuation in
           awaiter.await(continuation) {
             subscribe(
               onSuccess: { awaiter.resume(.success($0)) }, onError: { awaiter.resume(.failure($0)) },
@@ -69,30 +69,26 @@ extension Single {
 }
 
 /// An object that resumes a continuation with the first result that it receives.
+///
+/// The lock takes the continuation out, so it is resumed once without the check of a checked continuation, which takes an
+/// allocation for each awaited single.
 @usableFromInline
-final class Awaiter<Element: Sendable>: Sendable {
-  @usableFromInline
-  struct State {
-    @usableFromInline var continuation: CheckedContinuation<Element, any Error>?
-    @usableFromInline var cancelled = false
-
-    @inlinable init() {}
-  }
-
-  // Guards the continuation; whichever of the stream and the canceller is first takes it out and resumes it outside the
-  // lock.
-  @usableFromInline let state = Locked(State())
+final class Awaiter<Element: Sendable>: @unchecked Sendable {  // safe: the lock guards the continuation
+  // Guards the continuation, too; whichever of the stream and the canceller is first takes it out and resumes it outside
+  // the lock. In a generic class, a lock of a generic value would look up types at run time when it is released.
+  @usableFromInline let isCancelled = Locked(false)
+  @usableFromInline var continuation: UnsafeContinuation<Element, any Error>?
   @usableFromInline let subscription = SingleAssignmentDisposable()
 
   @inlinable init() {}
 
   @inlinable
-  func await(_ continuation: CheckedContinuation<Element, any Error>, subscribe: () -> any Disposable) {
-    let cancelled = state.withLock { state in
-      if !state.cancelled { state.continuation = continuation }
-      return state.cancelled
+  func await(_ continuation: UnsafeContinuation<Element, any Error>, subscribe: () -> any Disposable) {
+    let isCancelled = isCancelled.withLock { isCancelled in
+      if !isCancelled { self.continuation = continuation }
+      return isCancelled
     }
-    if cancelled {
+    if isCancelled {
       continuation.resume(throwing: CancellationError())
     } else {
       subscription.setDisposable(subscribe())
@@ -100,13 +96,13 @@ final class Awaiter<Element: Sendable>: Sendable {
   }
 
   @inlinable
-  func resume(_ result: Result<Element, any Error>) {
-    state.withLock { $0.continuation.take() }?.resume(with: result)
+  func resume(_ result: @autoclosure () -> Result<Element, any Error>) {
+    isCancelled.withLock { _ in continuation.take() }?.resume(with: result())
   }
 
   @inlinable
   func cancel() {
-    state.withLock { $0.cancelled = true }
+    isCancelled.withLock { $0 = true }
     resume(.failure(CancellationError()))
     subscription.dispose()
   }

@@ -24,6 +24,11 @@ struct Memory {
     return rows
   }
 
+  /// Measures calls that tasks await. It must be the only measurement of the process, as `run()` must be the first.
+  func awaited() throws -> [[String: Any]] {
+    try inFlight("10,000 awaited, 256 on connections", 10_000, connections: 256, awaited: true, target: 5)
+  }
+
   /// Runs at least `least` requests.
   private func repeated(_ client: Client, _ least: Int) -> (count: Int, bytes: Double)? {
     var count = 0
@@ -39,7 +44,7 @@ struct Memory {
   ///
   /// - Parameter target: The maximum memory of each request in KB.
   private func inFlight(
-    _ name: String, _ count: Int, connections: Int, target: Double? = nil
+    _ name: String, _ count: Int, connections: Int, awaited: Bool = false, target: Double? = nil
   ) throws -> [[String: Any]] {
     #if os(Linux)
       guard Self.allowDescriptors(connections + 100), let server = SilentServer() else {
@@ -51,7 +56,12 @@ struct Memory {
       let bag = CompositeDisposable()
       guard let before = Self.resident else { return [] }
       for _ in 0..<count {
-        _ = bag.insert(network.json(.get, "/user.json").data(User.self).subscribe(onNext: { _ in }))
+        if awaited {
+          let task = Task { try? await network.fetch(.get("/user.json"), as: User.self) }
+          _ = bag.insert(Disposables.create { task.cancel() })
+        } else {
+          _ = bag.insert(network.json(.get, "/user.json").data(User.self).subscribe(onNext: { _ in }))
+        }
       }
       // Waits for the connections. The memory that grows with the number of connections belongs to libcurl.
       Thread.sleep(forTimeInterval: 3)

@@ -7,7 +7,7 @@ struct Options {
                             handshakes, late (servers that respond late), decode, memory, allocations,
                             download, loops, or the name of a client; also connections (the limit of
                             connections per host, and the programs that NETLAYER_PEERS names), which
-                            is not a default
+                            is not a default, or only awaited (the memory of calls that tasks await)
              --json FILE    also writes the rows to FILE
              --rounds N     number of rounds for the medians (default 5)
              --seconds S    time per client and round (default 1)

@@ -15,6 +15,7 @@ do {
   let known =
     Options.inFlight.map(String.init) + [
       "https", "http2", "handshakes", "late", "decode", "memory", "allocations", "download", "loops", "connections",
+      "awaited",
     ]
     + clients.map(\.name)
   let unknown = options.only.subtracting(known)
@@ -25,6 +26,7 @@ do {
   }
   var rows: [[String: Any]] = []
   // The order matters only for memory: see `Memory.run()`.
+  if options.only == ["awaited"] { rows += try Memory(clients: clients).awaited() }
   if options.wants("memory") { rows += try Memory(clients: clients).run() }
   rows += Throughput(options: options, clients: clients).run()
   if options.wants("allocations") { rows += Allocations(clients: clients).run() }

@@ -14,17 +14,19 @@
 
     /// Processes a line of a head or a trailer. Returns `false` if the transfer must end.
     func receiveHead(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
-      let wasComplete = response.isHeadComplete
+      // Only an empty line ends a head.
+      let mayEndHead = line.first == 0x0d || line.first == 0x0a
+      let wasComplete = mayEndHead && response.isHeadComplete
       guard response.headerLine(line) else {
         attempt.abortReason =
           (response.problem ?? "the response header is larger than \(CurlResponse.maxHeadSize) bytes")
           + "; check the server"
         return false
       }
+      guard mayEndHead else { return true }
       // After a protocol switch, no further head follows, and the data is not HTTP.
-      if response.status == 101, line.first == 0x0d || line.first == 0x0a { return rejectBodyBeforeHead() }
-      if !wasComplete, response.isHeadComplete { return headCompleted() }
-      return true
+      if response.status == 101 { return rejectBodyBeforeHead() }
+      return wasComplete || !response.isHeadComplete || headCompleted()
     }
 
     /// Processes a complete head. Returns `false` if it violates a rule that libcurl does not check.

@@ -2,6 +2,9 @@ import PortableFoundation
 import Streams
 
 /// An interceptor that reports the events of requests, for metrics.
+///
+/// Each request ends with exactly one of `received`, `failed` and `cancelled`. Place it before a `CacheInterceptor` to
+/// also count cache hits. A cached response that the server's response follows is not reported.
 public struct EventMonitor: CallObserver {
   /// An event of a request.
   public struct Event: Sendable {
@@ -66,6 +69,12 @@ public struct EventMonitor: CallObserver {
 
   private let handler: @Sendable (Event) -> Void
 
+  private struct End {
+    var isReported = false
+    /// The cached response that the server's response follows.
+    var provisional: Response?
+  }
+
   /// Creates a monitor. `handler` is called on the thread where the event occurs and must not block.
   public init(handler: @escaping @Sendable (Event) -> Void) {
     self.handler = handler
@@ -76,19 +85,27 @@ public struct EventMonitor: CallObserver {
     let (clock, handler) = (next.clock, handler)
     return Observable.deferred {
       let start = clock.uptime
-      let isOver = Locked(false)
+      // Guards the end, which the first of the receiver and a cancellation reports.
+      let end = Locked(End())
       @Sendable func duration() -> Duration { clock.uptime - start }
+      @Sendable func isFirst() -> Bool { end.withLock { !exchange(&$0.isReported, with: true) } }
       handler(.started(request))
       return next(request).do(
         onNext: { response in
-          isOver.withLock { $0 = true }
+          if response.cached?.isProvisional == true { return end.withLock { $0.provisional = response } }
+          _ = isFirst()
           handler(.received(response, after: duration()))
         },
         onError: { error in
-          isOver.withLock { $0 = true }
+          _ = isFirst()
           handler(.failed(request, NetworkError.wrapping(error), after: duration()))
         },
-        onDispose: { if !isOver.withLock({ $0 }) { handler(.cancelled(request, after: duration())) } })
+        onCompleted: {
+          // The server's response was equal, and not emitted.
+          guard let response = end.withLock({ $0.provisional }), isFirst() else { return }
+          handler(.received(response, after: duration()))
+        },
+        onDispose: { if isFirst() { handler(.cancelled(request, after: duration())) } })
     }
   }
 
