@@ -6,6 +6,9 @@ public enum SingleEvent<Element: Sendable>: Sendable {
   case success(Element)
   /// The single failed with this error.
   case error(any Error)
+  /// Unavailable: use `error(_:)` instead.
+  @available(*, unavailable, renamed: "error(_:)")
+  case failure(any Error)
 }
 
 /// A stream that emits exactly one element or fails, such as a network request (contract, law 29).

@@ -124,3 +124,77 @@ struct Catalog: Codable, Sendable {
       })
   }
 }
+
+/// The shape of a repository of GitHub: 64 members, of which the model has 18.
+struct Repository: Codable, Sendable {
+  var id: Int
+  var nodeId: String
+  var name: String
+  var fullName: String
+  var isPrivate: Bool
+  var description: String?
+  var isFork: Bool
+  var url: String
+  var createdAt: Date
+  var updatedAt: Date
+  var homepage: String?
+  var size: Int
+  var stars: Int
+  var watchers: Int
+  var language: String?
+  var forks: Int
+  var openIssues: Int
+  var topics: [String]
+
+  static func make(_ count: Int) -> [Repository] {
+    (0..<count).map { (id: Int) -> Repository in
+      let since = Double(id)
+      return Repository(
+        id: 1_296_269 + id, nodeId: "MDEwOlJlcG9zaXRvcnkx\(id)", name: "engine-\(id)", fullName: "ada/engine-\(id)",
+        isPrivate: id % 3 == 0, description: id % 2 == 0 ? "Notes on the \u{201C}Analytical Engine\u{201D} \(id)" : nil,
+        isFork: id % 2 == 0, url: "https://api.github.com/repos/ada/engine-\(id)",
+        createdAt: Date(timeIntervalSince1970: 1_300_000_000 + since),
+        updatedAt: Date(timeIntervalSince1970: 1_700_000_000 + since), homepage: nil, size: id * 17,
+        stars: id * 31, watchers: id * 7, language: "Swift", forks: id, openIssues: id % 50,
+        topics: ["engine", "notes"])
+    }
+  }
+
+  /// Returns the repositories in an envelope, with the 46 members that the model does not have.
+  static func envelope(_ count: Int) throws -> Data {
+    var text = try JSONSerialization.jsonObject(with: Payloads.envelope(make(count))) as? [String: Any] ?? [:]
+    text["data"] = (text["data"] as? [[String: Any]])?.map { repository in
+      (0..<46).reduce(into: repository) { $0["link_\($1)_url"] = "https://api.github.com/repos/ada/engine/links/\($1)" }
+    }
+    return try JSONSerialization.data(withJSONObject: text, options: [.withoutEscapingSlashes, .sortedKeys])
+  }
+}
+
+/// Objects in objects. Each level is an object and an array.
+struct Tree: Codable, Sendable {
+  var id: Int
+  var children: [Tree]
+
+  static func make(depth: Int) -> Tree {
+    (1..<depth).reduce(Tree(id: 0, children: [])) { Tree(id: $1, children: [$0]) }
+  }
+}
+
+/// The shape of `canada.json`: coordinates.
+enum Coordinates {
+  static func make(_ count: Int) -> [[Double]] {
+    (0..<count).map { number -> [Double] in
+      let step = Double(number)
+      return [step / 977 - 65.613_616_999_999_8, 43.420_273_000_000_01 - step / 1_013]
+    }
+  }
+}
+
+/// Long texts, with escapes and several scripts.
+enum Texts {
+  static func make(_ count: Int) -> [String] {
+    (0..<count).map {
+      String(repeating: "The engine weaves algebraic patterns \($0). ", count: 3) + "\n\t\"分析エンジン\" – Ада \($0)"
+    }
+  }
+}

@@ -27,7 +27,7 @@ final class Flag: @unchecked Sendable {
 }
 
 func decoding<Payload: Codable & Sendable>(
-  _ name: String, _ type: Payload.Type, _ bytes: Data, times: Int,
+  _ name: String, _ type: Payload.Type, _ bytes: Data, times: Int, least ratio: Double? = 3.5,
   configure: @escaping @Sendable (JSONDecoder) -> Void = { $0.dateDecodingStrategy = .secondsSince1970 }
 ) -> [Row] {
   let own = JSONModelDecoder(configure)
@@ -46,7 +46,7 @@ func decoding<Payload: Codable & Sendable>(
   }
   return [
     Row(
-      name: "\(name), decoded", bytes: bytes.count, times: times, target: .ratio(4),
+      name: "\(name), decoded", bytes: bytes.count, times: times, target: ratio.map(Row.Target.ratio),
       ours: { (try? JSON(parsing: bytes).decode(Wrapped<Payload>.self, using: own))?.code == 200 }, foundation: pass),
     Row(name: "\(name), .common().data()", bytes: bytes.count, times: times, ours: layer, foundation: pass),
   ]
@@ -82,15 +82,26 @@ let small = Payloads.envelope(Payloads.user(7))
 let large = Payloads.envelope((0..<1_500).map(Payloads.user))
 let dated = Payloads.envelope((0..<1_500).map(Payloads.user), dates: .iso8601)
 var rows: [Row] = []
-rows += decoding("700 B", User.self, small, times: 4_000)
-rows += decoding("1 MB", [User].self, large, times: 4)
-rows += decoding("1 MB, ISO 8601", [User].self, dated, times: 4) { $0.dateDecodingStrategy = .iso8601 }.prefix(1)
+rows += decoding("700 B", User.self, small, times: 4_000, least: 4)
+rows += decoding("1 MB", [User].self, large, times: 4, least: 4)
+rows += decoding("1 MB, ISO 8601", [User].self, dated, times: 4, least: 4) {
+  $0.dateDecodingStrategy = .iso8601
+}.prefix(1)
 rows += decoding("twitter's shape", Timeline.self, Payloads.envelope(Timeline.make(400)), times: 10).prefix(1)
 rows += decoding("citm's shape", Catalog.self, Payloads.envelope(Catalog.make(400)), times: 10).prefix(1)
+rows += decoding("100 KB, 64 members", [Repository].self, try Repository.envelope(30), times: 40).prefix(1)
+rows += decoding("1 MB, 64 members", [Repository].self, try Repository.envelope(300), times: 4).prefix(1)
+rows += decoding("canada's shape", [[Double]].self, Payloads.envelope(Coordinates.make(20_000)), times: 4).prefix(1)
+rows += decoding("texts", [String].self, Payloads.envelope(Texts.make(2_000)), times: 20).prefix(1)
+rows += decoding("380 levels", Tree.self, Payloads.envelope(Tree.make(depth: 190)), times: 100, least: nil).prefix(1)
 rows.append(encoding("700 B", Payloads.user(7), times: 4_000))
 rows.append(encoding("1 MB", (0..<1_500).map(Payloads.user), times: 4))
 rows.append(encoding("twitter's shape", Timeline.make(400), times: 10))
 rows.append(encoding("citm's shape", Catalog.make(400), times: 10))
+rows.append(encoding("100 KB, 18 members", Repository.make(200), times: 20))
+rows.append(encoding("canada's shape", Coordinates.make(20_000), times: 4))
+rows.append(encoding("texts", Texts.make(2_000), times: 20))
+rows.append(encoding("380 levels", Tree.make(depth: 190), times: 100))
 rows.append(scanning("1 MB", large, times: 20))
 rows.append(scanning("700 B", small, times: 20_000))
 
