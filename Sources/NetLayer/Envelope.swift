@@ -1,4 +1,4 @@
-/// The member names and the success codes of a backend's responses.
+/// The places of the members in a backend's responses, and the codes that mean success.
 ///
 /// A backend has ``none`` by default: the response body is the payload itself, as in most APIs. Name ``standard``, or an
 /// envelope with other names, for a server that wraps its payloads:
@@ -6,23 +6,24 @@
 /// ```swift
 /// Backend(baseURL: shopURL, envelope: Envelope(code: "status", success: 0, message: "msg", data: "result"))
 /// ```
+/// Each place is the name of a member, or a path such as `Response.Data` or `results[0].series` if no member has this name.
 /// Every call that returns a model then decodes the payload, after its code was checked. A server that reports a failure by
 /// the presence of a member has an envelope of ``init(failure:data:cursor:errorMessages:)``, such as ``graphQL``.
 public struct Envelope: Sendable {
-  /// The name of the member that contains the code.
+  /// The place of the code.
   public var code: String
   /// The rule that decides which codes mean success.
   public var success: Success
-  /// The name of the member that contains the server's message for the user.
+  /// The place of the server's message for the user.
   public var message: String
-  /// The name of the member that contains the payload.
+  /// The place of the payload.
   public var data: String
-  /// The name of the member that contains the cursor of the next page.
+  /// The place of the cursor of the next page.
   public var cursor: String
   /// The paths to the server's message in the body of an error response, such as `error.message`. `message` takes
   /// precedence; of these, the first that exists is used.
   public var errorMessages: [String]
-  /// The name of the member whose presence reports a failure; `nil` if `code` decides.
+  /// The place of the member whose presence reports a failure; `nil` if `code` decides.
   private(set) var failure: String?
   /// Whether the response body is the payload itself.
   private(set) var isNone = false
@@ -46,8 +47,9 @@ public struct Envelope: Sendable {
   /// ```swift
   /// Backend(baseURL: url, envelope: Envelope(failure: "errors", data: "data"))
   /// ```
-  /// The failure is an error of kind `rejected`, with the message by `errorMessages`, and with the number in the member
-  /// `code` of `failure`, or of its first element. Its response contains partial data: `error.response?.decode(…, at:)`.
+  /// The failure is an error of kind `rejected`. Its message is found by `errorMessages`, or is the member itself if that
+  /// is a string. Its code is the number in the member `code` of `failure`, or of its first element. Its response contains
+  /// partial data: `error.response?.decode(…, at:)`.
   public init(
     failure: String, data: String, cursor: String = "cursor", errorMessages: [String]? = nil
   ) {
@@ -84,7 +86,7 @@ public struct Envelope: Sendable {
 
   /// Returns the server's message in the body of an error response, or `nil`.
   func words(in json: JSON) -> String? {
-    if let words = json[message].string, !words.isEmpty { return words.cutWords }
+    if let words = json.value(at: message).string, !words.isEmpty { return words.cutWords }
     for path in errorMessages {
       guard let steps = JSONPath(path), let words = json[steps].string, !words.isEmpty else { continue }
       // CouchDB and RabbitMQ explain the name of an error in another member.
@@ -93,6 +95,7 @@ public struct Envelope: Sendable {
       }
       return words.cutWords
     }
+    if let words = reportedFailure(in: json)?.string, !words.isEmpty { return words.cutWords }
     return json.fieldWords.map(\.cutWords)
   }
 
@@ -101,15 +104,16 @@ public struct Envelope: Sendable {
   func refuses(_ json: JSON) -> Bool {
     if isNone { return false }
     if failure != nil { return reportedFailure(in: json) != nil }
-    let code = json[code]
+    let code = json.value(at: code)
     guard code.exists, !success.accepts(code) else { return false }
     return !success.expectsNumbers || code.kind != .string || code.numeric != nil
-      || json[message].exists || json[data].exists
+      || json.value(at: message).exists || json.value(at: data).exists
   }
 
   /// Returns the member that reports a failure by its presence, or `nil`.
   func reportedFailure(in json: JSON) -> JSON? {
-    guard let member = failure.map({ json[$0] }), member.exists, !member.isNull, member.array?.isEmpty != true else {
+    guard let member = failure.map({ json.value(at: $0) }), member.exists, !member.isNull, member.array?.isEmpty != true
+    else {
       return nil
     }
     return member
@@ -117,7 +121,7 @@ public struct Envelope: Sendable {
 
   /// Returns the numeric code in an envelope; `nil` for a success that has none.
   func numericCode(in json: JSON) -> Int? {
-    guard failure != nil else { return json[code].numeric }
+    guard failure != nil else { return json.value(at: code).numeric }
     return reportedFailure(in: json).flatMap { $0["code"].numeric ?? $0[0]["code"].numeric }
   }
 

@@ -1,3 +1,5 @@
+import Foundation
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -9,6 +11,16 @@
 /// The open descriptors of the process.
 package var openDescriptors: [Int32] {
   (0..<Int32(clamping: min(sysconf(Int32(_SC_OPEN_MAX)), 65_536))).filter { fcntl($0, F_GETFD) != -1 }
+}
+
+/// Returns how many descriptors of the process are open for the file or directory at `url`.
+package func descriptors(of url: URL) -> Int {
+  var named = stat()
+  guard stat(url.path, &named) == 0 else { return 0 }
+  return openDescriptors.count { descriptor in
+    var info = stat()
+    return fstat(descriptor, &info) == 0 && info.st_dev == named.st_dev && info.st_ino == named.st_ino
+  }
 }
 
 /// Runs `work` while the process has only `left` free descriptors.

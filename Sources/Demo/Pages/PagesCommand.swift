@@ -27,7 +27,8 @@ struct PagesOptions: URLOptions {
 }
 
 extension Paging {
-  /// Reads `link[=PATH]`, `cursor=PATH[,PARAMETER]`, `number[=PARAMETER[,PAGES]]` or `offset[=PARAMETER]`.
+  /// Reads `link[=PATH]`, `link-header=NAME`, `cursor=PATH[,PARAMETER]`, `cursor-header=NAME,PARAMETER`,
+  /// `number[=PARAMETER[,PAGES]]` or `offset[=PARAMETER]`.
   init(commandLine text: String) throws {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     let names = parts.dropFirst().flatMap {
@@ -37,6 +38,8 @@ extension Paging {
     case _ where names.contains(""): throw UsageError("--by \(text.debugDescription) has an empty name")
     case ("link", 0): self = .link
     case ("link", 1): self = .link(at: names[0])
+    case ("link-header", 1): self = .link(header: names[0])
+    case ("cursor-header", 2): self = .cursor(header: names[0], parameter: names[1])
     case ("cursor", 1): self = .cursor(at: names[0])
     case ("cursor", 2): self = .cursor(at: names[0], parameter: names[1])
     case ("number", 0...1): self = .number(parameter: names.first ?? "page")
@@ -44,8 +47,8 @@ extension Paging {
     case ("offset", 0...1): self = .offset(parameter: names.first ?? "offset")
     default:
       throw UsageError(
-        "--by takes link[=PATH], cursor=PATH[,PARAMETER], number[=PARAMETER[,PAGES]] or offset[=PARAMETER], "
-          + "not \(text.debugDescription)"
+        "--by takes link[=PATH], link-header=NAME, cursor=PATH[,PARAMETER], cursor-header=NAME,PARAMETER, "
+          + "number[=PARAMETER[,PAGES]] or offset[=PARAMETER], not \(text.debugDescription)"
       )
     }
   }
@@ -62,7 +65,10 @@ enum PagesCommand {
 
       --by METHOD           the paging method (default: the cursor of the envelope):
                               link[=PATH]               the Link header's "next", or the URL at a path of the body
+                              link-header=NAME          the URL in a header such as Next-Page
                               cursor=PATH[,PARAMETER]   a cursor in the body, sent as a query parameter (default: cursor)
+                              cursor-header=NAME,PARAMETER
+                                                        a cursor in a header, sent as a query parameter
                               number[=PARAMETER[,PAGES]]
                                                         the page number, from 1 (default: page), up to the number of
                                                         pages at a path of the body or in a header

@@ -17,9 +17,9 @@ struct EnvelopeReader {
   }
 
   /// The payload, which may not exist.
-  private var payloadJSON: JSON { rules.value.isNone ? json : json[rules.value.data] }
+  private var payloadJSON: JSON { rules.value.isNone ? json : json.value(at: rules.value.data) }
   /// The path of the payload in the response.
-  private var payloadPath: [String] { rules.value.isNone ? [] : [rules.value.data] }
+  private var payloadPath: [String] { rules.value.isNone ? [] : json.codingPath(of: rules.value.data) }
 
   /// Returns the payload.
   func payload() throws -> JSON { try existing(payloadJSON) }
@@ -86,7 +86,8 @@ struct EnvelopeReader {
   /// envelope, a member of this name belongs to the app.
   private func page<Item>(_ list: JSON, items: [Item]) throws -> Page<Item> {
     var page = Page(
-      items: items, cursor: rules.value.isNone ? nil : try json[rules.value.cursor].cursor(named: rules.value.cursor))
+      items: items,
+      cursor: rules.value.isNone ? nil : try json.value(at: rules.value.cursor).cursor(named: rules.value.cursor))
     page.fingerprint = list.textHash
     return page
   }
@@ -130,7 +131,7 @@ extension EnvelopeRules {
         .rejected, "the server reported \(name.debugDescription): \(words ?? failure.description.cutWords)",
         code: value.numericCode(in: json), message: words)
     }
-    let code = json[value.code]
+    let code = json.value(at: value.code)
     guard code.exists else {
       throw json.failure("the envelope has no member \(value.code.debugDescription)" + remedy, at: [value.code])
     }
@@ -138,7 +139,7 @@ extension EnvelopeRules {
     guard value.success.reads(code) else {
       throw json.failure("\(value.code.debugDescription) is of type \(code.kind), not a code", at: [value.code])
     }
-    let words = json[value.message].string ?? ""
+    let words = json.value(at: value.message).string ?? ""
     throw json.reading.error(
       .rejected,
       "the server rejected the request with \(value.code) \(code)" + (words.isEmpty ? "" : ": \(words)"),
@@ -147,6 +148,21 @@ extension EnvelopeRules {
 }
 
 extension JSON {
+  /// Returns the member whose name is `place`, or else the value whose path it is.
+  func value(at place: String) -> JSON {
+    let member = self[place]
+    // Only a text with these characters can be a path, so that a missing member costs no parsing.
+    guard !member.exists, place.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }),
+      let path = JSONPath(place)
+    else { return member }
+    return self[path]
+  }
+
+  /// The coding path of `value(at:)`.
+  fileprivate func codingPath(of place: String) -> [String] {
+    self[place].exists ? [place] : JSONPath(place)?.codingPath ?? [place]
+  }
+
   /// Returns the same value, checked by its envelope; an accepted value is returned unchanged.
   ///
   /// - Throws: As the initializer of ``EnvelopeReader``.

@@ -103,6 +103,7 @@ extension Response {
   /// body, or of one of blanks and line breaks, is `nil`.
   @usableFromInline
   func payload<Model: NonisolatedDecodable>(_ type: Model.Type) throws -> Model {
+    if Model.self == NoContent.self, let nothing = try NoContent.read(self) as? Model { return nothing }
     let isBlank = self.isBlank
     let isNothing = isEmpty || isBlank && Model.self != String?.self && Model.self != Data?.self
     if isNothing, Model.self is any ExpressibleByNilLiteral.Type {

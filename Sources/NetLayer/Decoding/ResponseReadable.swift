@@ -57,9 +57,13 @@ extension Optional: ResponseReadable where Wrapped: ResponseReadable {
 }
 
 /// The result of a call that has none: it only succeeds or fails.
-public struct NoContent: ResponseReadable, Hashable {
+///
+/// It is `Decodable`, so that it can be the result of an endpoint that is generic over models.
+public struct NoContent: ResponseReadable, Hashable, Decodable {
   /// Creates the only value of this type.
   public init() {}
+  /// Reads nothing.
+  public init(from decoder: any Decoder) {}
   /// Ignores the body, unless it is an envelope whose code reports a failure.
   public static func read(_ response: Response) throws -> NoContent {
     _ = try response.settled()

@@ -4,11 +4,17 @@ import Streams
 /// A style in which an API links its pages.
 public struct Paging: Sendable, Hashable {
   enum Kind: Hashable {
-    /// The URL of the next page, in the `Link` field or at a path of the body.
-    case link(at: String?)
-    case cursor(at: String, parameter: String)
+    /// The URL of the next page, in the `Link` field or at another place.
+    case link(at: Place?)
+    case cursor(at: Place, parameter: String)
     case number(parameter: String, from: Int, pages: String?, endsAt: [Int])
     case offset(parameter: String, from: Int)
+  }
+
+  /// The place of the URL or the cursor of the next page in a response.
+  enum Place: Hashable {
+    case body(String)
+    case header(String)
   }
 
   let kind: Kind
@@ -25,10 +31,20 @@ public struct Paging: Sendable, Hashable {
   /// dot, such as `@odata.nextLink`, is found by its name.
   ///
   /// A link from `https` to `http` fails with `redirect`, unless the backend's `RedirectPolicy` allows downgrades.
-  public static func link(at path: String) -> Paging { Paging(kind: .link(at: path)) }
+  public static func link(at path: String) -> Paging { Paging(kind: .link(at: .body(path))) }
+  /// Follows the URL in a header field such as `Next-Page`, as Kinto sends it. It may be relative. The last page has no such
+  /// field.
+  ///
+  /// A link from `https` to `http` fails with `redirect`, unless the backend's `RedirectPolicy` allows downgrades.
+  public static func link(header name: String) -> Paging { Paging(kind: .link(at: .header(name))) }
   /// Sends the cursor at a path of the body, such as `meta.next`, as a query parameter.
   public static func cursor(at path: String = "cursor", parameter: String = "cursor") -> Paging {
-    Paging(kind: .cursor(at: path, parameter: parameter))
+    Paging(kind: .cursor(at: .body(path), parameter: parameter))
+  }
+  /// Sends the cursor in a header field such as `X-Next-Page` as a query parameter. The last page has no such field, or an
+  /// empty one.
+  public static func cursor(header name: String, parameter: String) -> Paging {
+    Paging(kind: .cursor(at: .header(name), parameter: parameter))
   }
   /// Sends the number of the page, until a page is empty, or the last one according to `pages` or `statuses`.
   ///
@@ -152,7 +168,7 @@ package final class PagedCall<Item: Decodable & Sendable>: Sendable {
     let json = try response.common()
     var page = try EnvelopeReader(json).page(of: Item.self, at: path)
     switch paging.kind {
-    case .link(let path):
+    case .link(let place):
       // The origin of the first requested URL: neither a redirect nor a link makes another origin the backend's own.
       let requested = Origin(response.request.url)
       let refusesHTTP =
@@ -166,8 +182,13 @@ package final class PagedCall<Item: Decodable & Sendable>: Sendable {
         state.count += 1
       }
       page.cursor =
-        try path.map { try link(in: json, at: $0, from: response) } ?? response.links["next"]?.absoluteString
-    case .cursor(let path, _): page.cursor = try json.cursor(at: path)
+        if let place {
+          try link(in: json, at: place, from: response)
+        } else {
+          response.links["next"]?.absoluteString
+        }
+    case .cursor(.body(let path), _): page.cursor = try json.cursor(at: path)
+    case .cursor(.header(let name), _): page.cursor = response.headers[name].flatMap { $0.isEmpty ? nil : $0 }
     case .number(_, let start, let pages, _):
       let number = place.flatMap(Int.init) ?? start
       let isLast = try pages.map { try self.isLast(number, of: $0, from: start, json, response) } ?? false
@@ -191,10 +212,16 @@ package final class PagedCall<Item: Decodable & Sendable>: Sendable {
     return number - start >= count - 1
   }
 
-  /// Returns the absolute URL at `path` of the body.
-  private func link(in json: JSON, at path: String, from response: Response) throws -> String? {
-    let member = json[path]
-    guard let text = try member.exists ? member.cursor(named: path) : json.cursor(at: path) else { return nil }
+  /// Returns the absolute URL at `place`.
+  private func link(in json: JSON, at place: Paging.Place, from response: Response) throws -> String? {
+    let text: String?
+    switch place {
+    case .header(let name): text = response.headers[name].flatMap { $0.isEmpty ? nil : $0 }
+    case .body(let path):
+      let member = json[path]
+      text = try member.exists ? member.cursor(named: path) : json.cursor(at: path)
+    }
+    guard let text else { return nil }
     guard let url = URL(reference: text, from: response.url) else {
       throw NetworkError(kind: .repeatedPage, reason: "the link to the next page is invalid: \(text.debugDescription)")
     }

@@ -196,7 +196,8 @@ public final class Outbox: Sendable {
   private func account(of call: FrozenCall) throws -> String? {
     var request = try network.builder.request(for: call.content, accept: call.accept)
     if let failure = RequestCheck.failure(of: request, url: request.url.absoluteString) { throw failure }
-    guard request.headers["Authorization"] == nil else {
+    // The backend's own fields are not stored: each attempt adds them.
+    guard call.headers["Authorization"] == nil else {
       throw NetworkError(
         kind: .invalidRequest,
         reason:

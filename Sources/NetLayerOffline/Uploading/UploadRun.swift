@@ -214,9 +214,11 @@ final class UploadRun<E: Endpoint>: Disposable {
         calls.append(to: url, from: from, isLast: isLast, nil, timeouts: timeouts, replacesPatch: replacesPatch), number
       )
     }
-    let body = Request.BodyStream(count: count) { [self] in
+    // Weak, because the response has the request with this body: it would keep the file and its directory open.
+    let body = Request.BodyStream(count: count) { [weak self] in
+      guard let self else { throw NetworkError(kind: .cancelled, reason: "the upload has ended") }
       let place = Cell(from)
-      return { [self] in try chunk(place, until: from + count, number) }
+      return { try self.chunk(place, until: from + count, number) }
     }
     send(
       calls.append(to: url, from: from, isLast: isLast, body, timeouts: timeouts, replacesPatch: replacesPatch), number,

@@ -69,6 +69,22 @@ final class PagesCommandTests: XCTestCase {
     XCTAssertTrue(wrong.errors.contains("check PAGES of --by number"), wrong.errors)
   }
 
+  func test_pages_followLinksAndCursorsInHeaders() throws {
+    let server = try TestServer { request in
+      switch request.target {
+      case "/l": .json("[1]").header("Next-Page", "/l?page=2")
+      case "/c": .json("[1]").header("X-Next-Page", "2")
+      case "/c?page=2": .json("[2]").header("X-Next-Page", "")
+      default: .json("[2]")
+      }
+    }
+    for (paging, path) in [("link-header=Next-Page", "/l"), ("cursor-header=X-Next-Page,page", "/c")] {
+      let result = try DemoProcess.run("pages", "--by", paging, server.url(path).absoluteString)
+      XCTAssertEqual(result.code, 0, result.errors)
+      XCTAssertEqual(result.lines, ["1", "2"], paging)
+    }
+  }
+
   func test_remedies_nameOptions() throws {
     let server = try TestServer { _ in .json("[1]").header("Link", "</?page=2>; rel=next") }
     let list = try DemoProcess.run("get", "--follow-pages", server.url("/").absoluteString)
@@ -80,7 +96,7 @@ final class PagesCommandTests: XCTestCase {
   }
 
   func test_invalidPaging_isNamedInTheError() throws {
-    for way in ["links", "cursor", "cursor=", "link=", "number=a,b,c", ""] {
+    for way in ["links", "cursor", "cursor=", "link=", "link-header", "cursor-header=A", "number=a,b,c", ""] {
       let result = try DemoProcess.run("pages", "--by", way, "http://127.0.0.1:9/")
       XCTAssertEqual(result.code, 2, way)
       XCTAssertTrue(result.errors.contains("--by"), result.errors)

@@ -250,6 +250,35 @@ final class EverydaySamples: XCTestCase {
     _ = (authentication, camera, site)
   }
 
+  func test_sessionThatEnds() async throws {
+    let (password, sessions) = ("p", BehaviorRelay(value: 0))
+    let server = try TestServer { request in
+      if request.method == "POST" {
+        sessions.accept(sessions.value + 1)
+        return .text("welcome").header("Set-Cookie", "SID=\(sessions.value); Path=/")
+      }
+      let isSignedIn = sessions.value > 0 && request.header("Cookie") == "SID=\(sessions.value)"
+      return isSignedIn ? .text("tea") : .status(403)
+    }
+    let siteURL = server.url
+
+    let jar = CookieJar()
+    let door = Network(Backend(baseURL: siteURL, options: .init(cookies: jar)))
+    let session = AuthenticationInterceptor(for: [siteURL], apply: { _, _ in }, isRejected: { $0.status == 403 }) { _ in
+      try await door.fetch(.post("/login", form: ["user": "ada", "password": password]))
+      return Token(access: UUID().uuidString, account: "ada")
+    }
+    let site = door.with { $0.interceptors = [session] }
+    print(try await site.fetch(.get("/orders"), as: String.self))
+    try assertPrinted(asIn: "AuthenticatingRequests", 1)
+
+    // Another client has signed in, which ended this session.
+    sessions.accept(sessions.value + 1)
+    let all = try await site.zip((0..<5).map { _ in Call.get("/orders") }, as: String.self).value
+    XCTAssertEqual(all, Array(repeating: "tea", count: 5))
+    XCTAssertEqual(sessions.value, 3, "one sign-in for all")
+  }
+
   func test_longPollsAndDelays() async throws {
     let stub = StubTransport { _ in .json("[]") }
     let chat = Network(Backend(baseURL: URL(string: "https://chat.example"), transport: stub))

@@ -145,7 +145,9 @@ final class GuideSamples: XCTestCase {
     let byCursor = shop.pages(.get("/feed"), of: Order.self, at: "items", by: .cursor(at: "meta.next"))
     let byNumber = shop.pages(.get("/search", query: ["q": "tea"]), of: Order.self, by: .number(parameter: "p"))
     let byOffset = shop.pages(.get("/history"), of: Order.self, by: .offset())
-    for (pages, count) in [(byLink, 2), (byNumber, 1), (byOffset, 1)] {
+    let byField = shop.pages(.get("/list"), of: Order.self, by: .link(header: "Next-Page"))
+    let byHeader = shop.pages(.get("/list"), of: Order.self, by: .cursor(header: "X-Next-Page", parameter: "page"))
+    for (pages, count) in [(byField, 1), (byHeader, 1), (byLink, 2), (byNumber, 1), (byOffset, 1)] {
       let all = try await pages.toArray().value
       XCTAssertEqual(all.count, count)
     }

@@ -8,6 +8,14 @@ struct Book: Decodable, Sendable {
   var title: String
 }
 
+struct Remote<Output: Decodable & Sendable>: Endpoint {
+  let name: String
+  var params: JSON = [:]
+  var path: String { "/rpc" }
+  var method: HTTPMethod { .post }
+  var task: HTTPTask { .json(["jsonrpc": "2.0", "id": 1, "method": JSON(name), "params": params] as JSON) }
+}
+
 extension Network {
   func book(_ id: Int) -> Observable<Book> {
     json(.get("/book", query: ["id": id])).data()

@@ -25,19 +25,36 @@ final class NetLayerArticleTests: XCTestCase {
 
     let book = try await library.book(7).asSingle().value
     print("\(book.title)")
-    try assertPrinted(asIn: "EnvelopeAPIs", 0)
+    try assertPrinted(asIn: "EnvelopeAPIs", 1)
 
     library.pages(.get("/books/new"), of: Book.self, by: .cursor())
       .map { $0.items.map(\.title).joined(separator: ", ") }
       .subscribe(onNext: { print($0) }, onError: { print($0.localizedDescription) }, onDisposed: { done.signal() })
       .disposed(by: bag)
     await done.wait()
-    try assertPrinted(asIn: "EnvelopeAPIs", 1)
+    try assertPrinted(asIn: "EnvelopeAPIs", 2)
 
     let graph = Network(Backend(baseURL: libraryURL, envelope: .graphQL, transport: stub))
     let other = Network(
       Backend(baseURL: libraryURL, envelope: Envelope(failure: "fault", data: "result"), transport: stub))
-    _ = (graph, other)
+    let influx = Envelope(failure: "results[0].error", data: "results[0].series")
+    let metrics = Network(Backend(baseURL: libraryURL, envelope: influx, transport: stub))
+    _ = (graph, other, metrics)
+  }
+
+  func test_endpointOfAllMethods() async throws {
+    let libraryURL = URL(string: "https://library.example")
+    let stub = StubTransport { request in
+      guard case .data(let body) = request.body, let call = try? JSON(parsing: body) else { return nil }
+      return .json(#"{"jsonrpc":"2.0","id":1,"result":\#(call["method"] == "mixer.get_volume" ? "30" : "null")}"#)
+    }
+
+    let player = Network(Backend(baseURL: libraryURL, envelope: .jsonRPC, transport: stub))
+    let volume = try await player.fetch(Remote<Int>(name: "mixer.get_volume"))
+    let title = try await player.fetch(Remote<String?>(name: "playback.title"))
+    try await player.fetch(Remote<NoContent>(name: "mixer.set_volume", params: ["volume": 40]))
+    print(volume, title ?? "none")
+    try assertPrinted(asIn: "EnvelopeAPIs", 0)
   }
 
   func test_errors() async throws {

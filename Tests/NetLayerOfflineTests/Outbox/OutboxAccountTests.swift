@@ -194,4 +194,20 @@ final class OutboxAccountTests: XCTestCase {
     }
     XCTAssertEqual(fixture.files, [])
   }
+
+  func test_outbox_passwordOfTheBackend_isSent_andNotStored() throws {
+    let fixture = try OutboxFixture(self)
+    fixture.reachability.set(false)
+    let outbox = try fixture.open(on: fixture.backend { $0.headers = .basic(user: "ada", password: "secret") })
+    try outbox.send(AddNote(text: "tea"))
+    let files = fixture.files
+    XCTAssertEqual(files.count, 1)
+    for file in files {
+      let stored = try Data(contentsOf: fixture.folder.appending(path: file))
+      XCTAssertFalse(String(decoding: stored, as: UTF8.self).contains("Authorization"))
+    }
+    fixture.reachability.set(true)
+    fixture.waits(forResults: ["200 \(body("tea"))"])
+    XCTAssertEqual(fixture.server.seen.map(\.token), ["Basic YWRhOnNlY3JldA=="])
+  }
 }

@@ -36,6 +36,19 @@ final class UploadRowTests: UploadTestCase {
     }
   }
 
+  func test_upload_row_01_fileAndDirectory_areClosed_whileTheResponseIsKept() async throws {
+    for method in methods {
+      let server = try UploadServer(method)
+      try write(100_000)
+      let response = try await upload(server, method).get()
+      UploadRegistry.shared.settle()
+      let (film, folder) = (film, folder)
+      XCTAssertTrue(holds { descriptors(of: film) == 0 }, "the file is open \(descriptors(of: film)) times")
+      XCTAssertTrue(holds { descriptors(of: folder) == 0 }, "the directory is open \(descriptors(of: folder)) times")
+      withExtendedLifetime(response) {}
+    }
+  }
+
   func test_upload_row_01_events_endWithTheResultAndCompletion() async throws {
     let server = try UploadServer(.tus)
     try write(10)

@@ -99,4 +99,49 @@ final class FailureEnvelopeTests: XCTestCase {
     let error = await failure { _ = try await plain.fetch(.post("/"), as: User.self) }
     XCTAssertTrue(error?.reason.hasSuffix("set envelope: .graphQL on the backend") == true, error?.reason ?? "")
   }
+
+  func test_placesMayBePaths() async throws {
+    let influx = Envelope(failure: "results[0].error", data: "results[0].series[0]", cursor: "results[0].next")
+    let rows = network(#"{"results":[{"series":[{"name":"temp"}]}]}"#, influx)
+    let series = try await rows.fetch(.get("/query"), as: User.self)
+    XCTAssertEqual(series, User(name: "temp"))
+    let broken = network(#"{"results":[{"series":[{"name":7}]}]}"#, influx)
+    let mismatch = await failure { _ = try await broken.fetch(.get("/query"), as: User.self) }
+    XCTAssertEqual(mismatch?.codingPath, ["results", "0", "series", "0", "name"])
+    let missing = network(#"{"results":[{}]}"#, influx)
+    let none = try await missing.fetch(.get("/query"), as: User?.self)
+    XCTAssertNil(none)
+    let absent = await failure { _ = try await missing.fetch(.get("/query"), as: User.self) }
+    XCTAssertEqual(absent?.reason, #"the envelope has no member "results[0].series[0]""#)
+
+    let refused = network(#"{"results":[{"error":"database not found: home"}]}"#, influx)
+    for error in [
+      await failure { _ = try await refused.fetch(.get("/query"), as: User.self) },
+      await failure { try await refused.fetch(.get("/query")) },
+    ] {
+      XCTAssertEqual(error?.kind, .rejected)
+      XCTAssertEqual(error?.message, "database not found: home")
+    }
+
+    let nested = Envelope(code: "head.code", success: 0, message: "head.text", data: "body.item", cursor: "body.next")
+    let found = network(#"{"head":{"code":0},"body":{"item":{"name":"Ada"}}}"#, nested)
+    let user = try await found.fetch(.get("/"), as: User.self)
+    XCTAssertEqual(user, User(name: "Ada"))
+    let page = network(#"{"head":{"code":0},"body":{"item":[1,2],"next":"c2"}}"#, nested)
+    let first = try await page.json(.get("/")).list(Int.self).asSingle().value
+    XCTAssertEqual(first, Page(items: [1, 2], cursor: "c2"))
+    let no = network(#"{"head":{"code":7,"text":"no"}}"#, nested)
+    for error in [
+      await failure { _ = try await no.fetch(.get("/"), as: User.self) },
+      await failure { try await no.fetch(.get("/")) },
+    ] {
+      XCTAssertEqual([error?.message, error.map { "\($0.code)" }], ["no", "7"])
+    }
+  }
+
+  func test_memberWithThisName_precedesThePath() async throws {
+    let dotted = network(#"{"a.b":1,"a":{"b":2}}"#, Envelope(failure: "error", data: "a.b"))
+    let value = try await dotted.fetch(.get("/"), as: Int.self)
+    XCTAssertEqual(value, 1)
+  }
 }

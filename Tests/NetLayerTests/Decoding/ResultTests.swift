@@ -197,4 +197,26 @@ final class ResultTests: XCTestCase {
       XCTAssertEqual(try response.text(), text, name)
     }
   }
+
+  private struct Remote<Output: Decodable & Sendable>: Endpoint {
+    var path: String { "/rpc" }
+  }
+
+  func test_genericEndpoint_withoutContent_onlySucceedsOrFails() async throws {
+    let bodies: [(String, Envelope)] = [
+      ("", .none), ("done", .none), ("{}", .none), ("[]", .none), (#"{"result":null}"#, .jsonRPC),
+      (#"{"id":1}"#, .jsonRPC),
+    ]
+    for (body, envelope) in bodies {
+      let nothing = try await network(body, envelope: envelope).fetch(Remote<NoContent>())
+      XCTAssertEqual(nothing, NoContent(), body)
+    }
+    let refused = network(#"{"error":{"code":-7,"message":"no"}}"#, envelope: .jsonRPC)
+    do {
+      _ = try await refused.fetch(Remote<NoContent>())
+      XCTFail("the envelope reports a failure")
+    } catch {
+      XCTAssertEqual(NetworkError.wrapping(error).code, -7)
+    }
+  }
 }

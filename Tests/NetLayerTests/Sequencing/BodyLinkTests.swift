@@ -112,4 +112,35 @@ final class BodyLinkTests: XCTestCase {
     let none = try await api.fetchAll(.get("/a"), of: Int.self)
     XCTAssertEqual(none, [1])
   }
+
+  func test_linkInAHeaderField_isFollowed_untilItIsMissing() async throws {
+    let stub = StubTransport { request in
+      switch request.url.query() {
+      case nil: .response(headers: ["Next-Page": "https://api.test/a?token=2"], body: Data("[1,2]".utf8))
+      case "token=2": .response(headers: ["Next-Page": "?token=3"], body: Data("[]".utf8))
+      case "token=3": .response(headers: ["Next-Page": "https://other.test/a?token=4"], body: Data("[3]".utf8))
+      default: .response(headers: ["Link": "<https://api.test/a>; rel=\"next\""], body: Data("[4]".utf8))
+      }
+    }
+    let api = Network(Backend(baseURL: URL(string: "https://api.test"), headers: ["K": "key"], transport: stub))
+    let items = try await api.fetchAll(.get("/a"), of: Int.self, by: .link(header: "next-page"))
+    XCTAssertEqual(items, [1, 2, 3, 4])
+    XCTAssertEqual(stub.requests.map { $0.headers["K"] }, ["key", "key", "key", nil], "not to another origin")
+  }
+
+  func test_cursorInAHeaderField_isSent_untilItIsMissingOrEmpty() async throws {
+    for end in [nil, ""] {
+      let stub = StubTransport { request in
+        switch request.url.query() {
+        case "q=tea": .response(headers: ["X-Next-Page": "2"], body: Data("[1]".utf8))
+        default: .response(headers: end.map { ["X-Next-Page": $0] } ?? [:], body: Data("[2]".utf8))
+        }
+      }
+      let api = Network(Backend(baseURL: URL(string: "https://api.test"), transport: stub))
+      let call = Call.get("/a", query: ["q": "tea"])
+      let items = try await api.fetchAll(call, of: Int.self, by: .cursor(header: "X-Next-Page", parameter: "page"))
+      XCTAssertEqual(items, [1, 2])
+      XCTAssertEqual(stub.requests.map { $0.url.query() }, ["q=tea", "page=2&q=tea"])
+    }
+  }
 }

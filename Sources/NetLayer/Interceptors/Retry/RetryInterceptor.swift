@@ -47,7 +47,8 @@ public struct RetryInterceptor: Interceptor {
   ///   - policy: The number of attempts and the delays.
   ///   - statuses: The statuses to retry.
   ///   - maxRetryAfter: The maximum `Retry-After` to wait for.
-  ///   - budget: The budget of retries per origin. Several backends can share one.
+  ///   - budget: The budget of retries per origin, which also ends the attempts of a policy with more of them. Several
+  ///     backends can share one.
   ///   - isRepeatable: A closure that returns whether a request is safe to retry.
   ///   - requestedDelay: A closure that reads the delay from the body of a response, for servers that state it there:
   ///     `{ try? .milliseconds($0.decode(Int.self, at: "retry_after_ms")) }`. A delay beyond `maxRetryAfter` ends the
@@ -85,7 +86,7 @@ public struct RetryInterceptor: Interceptor {
         return response
       }
       .catchError { error in
-        guard let again = error as? Again ?? again(request, after: .wrapping(error)) else { throw error }
+        guard let again = try error as? Again ?? again(request, after: .wrapping(error)) else { throw error }
         var request = request
         request.attempt = again.made + 1
         next.network.observers?.note(.pause, of: request) { $0.duration = again.pause }
@@ -109,11 +110,18 @@ public struct RetryInterceptor: Interceptor {
   }
 
   /// Returns the decision to retry `request` after an error, or `nil` for none.
-  private func again(_ request: Request, after error: NetworkError) -> Again? {
+  ///
+  /// - Throws: The error with the remedy, if only the budget forbids the retry.
+  private func again(_ request: Request, after error: NetworkError) throws -> Again? {
     let made = Swift.max(request.attempt, error.request?.attempt ?? 0)
-    guard error.kind.isTransient, let pause = policy.delay(after: error, attempt: made),
-      budget.spend(Origin(request.url))
-    else { return nil }
+    guard error.kind.isTransient, let pause = policy.delay(after: error, attempt: made) else { return nil }
+    let origin = Origin(request.url)
+    guard budget.spend(origin) else {
+      var error = error
+      error.reason +=
+        "; not retried, because the retry budget of \(origin.text) is used up: pass a larger RetryBudget as budget"
+      throw error
+    }
     return Again(pause: pause, made: made)
   }
 

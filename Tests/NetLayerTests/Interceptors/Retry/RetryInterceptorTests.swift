@@ -274,6 +274,21 @@ final class RetryInterceptorTests: XCTestCase {
       virtual.stub.requests.suffix(3).map(\.url.host), ["other", "other", "other"], "a bucket for each host")
   }
 
+  func test_errorBehindTheBudget_namesIt() {
+    for (capacity, attempts) in [(2.0, 3), (20, 5)] {
+      let virtual = VirtualNetwork { _ in .failure(.connection) }
+      let retry = RetryInterceptor(policy: policy(virtual, attempts: 5), budget: RetryBudget(capacity: capacity))
+      let reasons = Notes()
+      let subscription = virtual.network(retry).responses(.get, "/x")
+        .subscribe(onError: { reasons.add(NetworkError.wrapping($0).reason) })
+      virtual.scheduler.start()
+      subscription.dispose()
+      XCTAssertEqual(virtual.stub.requests.count, attempts)
+      let remedy = "the retry budget of http://h is used up: pass a larger RetryBudget"
+      XCTAssertEqual(reasons.all.map { $0.contains(remedy) }, [attempts == 3], "\(reasons.all)")
+    }
+  }
+
   func test_budget_isAtMostItsCapacity() throws {
     let budget = RetryBudget(capacity: 2)
     let origin = Origin(try XCTUnwrap(URL(string: "http://h/")))
