@@ -43,7 +43,7 @@ public struct Paging: Sendable, Hashable {
   ///   - first: The number of the first page.
   ///   - pages: The path of the number of pages in the body, such as `meta.last_page`, or the name of a header field with
   ///     it, such as `X-WP-TotalPages`. A response with neither is an error of kind `parse`. `nil`, the default, if the
-  ///     server does not state it.
+  ///     server does not send it.
   ///   - statuses: The statuses that end the list from the second page on, such as 400 or 404. Empty by default, because
   ///     they may also be errors.
   public static func number(

@@ -130,7 +130,7 @@ private final class Timeout<Element: Sendable>: Scope, @unchecked Sendable {  //
     }
   }
 
-  /// Begins to process an element, unless the limit has ended before.
+  /// Begins to process an element, unless the time limit has passed.
   private func enter(_ phase: Phase) -> Bool {
     state.withLock { state in
       guard state.phase != .ended else { return false }

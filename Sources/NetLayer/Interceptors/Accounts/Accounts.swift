@@ -121,7 +121,7 @@ package struct CallAccounts: ContextKey, Sendable {
       kind: .authentication,
       reason:
         "the user who began the call has signed out, so it is not sent as another user; if both sign-ins are of the "
-        + "same user, state the name (Token.account, AccountState.user)", request: request)
+        + "same user, set its name (Token.account, AccountState.user)", request: request)
     error.context[RequiredAccount.self] = request.context[RequiredAccount.self]
     return error
   }

@@ -49,7 +49,7 @@ public struct RetryInterceptor: Interceptor {
   ///   - maxRetryAfter: The maximum `Retry-After` to wait for.
   ///   - budget: The budget of retries per origin. Several backends can share one.
   ///   - isRepeatable: A closure that returns whether a request is safe to retry.
-  ///   - requestedDelay: A closure that reads the delay from the body of a response, for servers that state it there:
+  ///   - requestedDelay: A closure that reads the delay from the body of a response, for servers that send it there:
   ///     `{ try? .milliseconds($0.decode(Int.self, at: "retry_after_ms")) }`. A delay beyond `maxRetryAfter` ends the
   ///     attempts.
   public init(
