@@ -32,7 +32,7 @@ public struct Paging: Sendable, Hashable {
   }
   /// Sends the number of the page, until a page is empty, or the last one according to `pages` or `statuses`.
   ///
-  /// Some servers respond to a number behind the last page with an error. State their number of pages, or that status:
+  /// Some servers respond to a number after the last page with an error. Specify their number of pages, or that status:
   ///
   /// ```swift
   /// network.pages(.get("/queues"), of: Queue.self, at: "items", by: .number(pages: "page_count"))

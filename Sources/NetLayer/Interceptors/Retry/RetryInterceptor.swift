@@ -89,7 +89,7 @@ public struct RetryInterceptor: Interceptor {
         var request = request
         request.attempt = again.made + 1
         next.network.observers?.note(.pause, of: request) { $0.duration = again.pause }
-        // The interceptors behind are called after the pause, so that none sends a token or a date that it read before.
+        // The later interceptors are called after the pause, so that none sends a token or a date that it read before.
         return Observable.deferred { [request] in attempt(request, next) }
           .delaySubscription(again.pause, scheduler: clock)
       }
