@@ -43,7 +43,7 @@ final class CallObservers: Sendable {
     Self.isUsed.store(true, ordering: .relaxed)
   }
 
-  /// Passes an event with the values that `fill` adds to all observers.
+  /// Passes an event to all observers, with the values that `fill` adds.
   func note(_ kind: CallEvent.Kind, of request: Request, _ fill: (inout CallEvent) -> Void = { _ in }) {
     let number = request.context[CallNumber.self]
     guard number > 0 else { return }
