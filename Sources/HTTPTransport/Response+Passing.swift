@@ -1,7 +1,7 @@
 extension Response {
   /// Returns whether `status` is temporary, so that the same request may succeed later.
   ///
-  /// Everything that asks this question uses this set and states its difference:
+  /// Every user of this set is listed here, with its difference:
   ///
   /// | who | difference | reason |
   /// |---|---|---|

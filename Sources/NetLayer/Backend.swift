@@ -43,7 +43,7 @@ public struct Backend: Sendable {
   public var messages: NetworkError.Messages
   /// The signer, which runs last; `nil` for no signature.
   public var signer: (any Signer)? { didSet { signerAccount = signer.map { _ in UUID().uuidString } } }
-  /// A random account for a signer that states none, which no other user has.
+  /// A random account for a signer without one, which no other user has.
   private(set) var signerAccount: String?
   /// The interceptors between the calls and the transport, outermost first.
   public var interceptors: [any Interceptor]

@@ -17,7 +17,7 @@ public protocol CallObserver: Interceptor {
   /// Receives an event on the thread where it occurs: the caller's, that of `mapping`, or the transport's. It must not block.
   ///
   /// The events of one call arrive in order. Those of other calls, and the end of an attempt that is being cancelled, may arrive
-  /// at the same time. The observer may send calls of its own, whose events it receives as well if it observes their network.
+  /// at the same time. The observer may send calls, whose events it receives as well if it observes their network.
   func observe(_ event: CallEvent)
 }
 
@@ -43,7 +43,7 @@ final class CallObservers: Sendable {
     Self.isUsed.store(true, ordering: .relaxed)
   }
 
-  /// Passes an event with the values that `fill` adds to all observers.
+  /// Passes an event to all observers, with the values that `fill` adds.
   func note(_ kind: CallEvent.Kind, of request: Request, _ fill: (inout CallEvent) -> Void = { _ in }) {
     let number = request.context[CallNumber.self]
     guard number > 0 else { return }

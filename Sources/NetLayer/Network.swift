@@ -74,7 +74,7 @@ public final class Network: Sendable {
   /// ```
   /// Both networks share the count of `requestsInFlight`, and their interceptors. If the change replaces the transport,
   /// which may act for another user, the new network shares no responses with this one. It then uses a cache's memory
-  /// but not its disk, unless the new transport states its ``/HTTPTransport/Transport/account``.
+  /// but not its disk, unless the new transport has an ``/HTTPTransport/Transport/account``.
   public func with(_ change: (inout Backend) -> Void) -> Network {
     var backend = backend
     change(&backend)

@@ -10,9 +10,9 @@ extension Network {
   ///   note = feed.error?.message ?? (feed.isFetching ? "…" : "")
   /// }
   /// ```
-  /// All watchers of one request (method, URL, header fields, body and user) share its response, also those of copies by
+  /// All watchers of one request (method, URL, header fields, body and user) share its response, including those of copies by
   /// ``/NetLayer/Network/with(_:)``. A first watcher starts a request, unless the network has a ``/NetLayer/CacheInterceptor`` with a fresh stored
-  /// response; a stale one is shown until the server responds. A value remains until the next response, also during an
+  /// response; a stale one is shown until the server responds. A value remains until the next response, even during an
   /// error. A sign-in or sign-out at the ``/NetLayer/AuthenticationInterceptor`` removes it immediately.
   ///
   /// Requests run with the settings of the oldest watcher. The backend's `onError` receives the error of a request once.

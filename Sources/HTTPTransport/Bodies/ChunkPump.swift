@@ -53,7 +53,7 @@ final class ChunkPump: Sendable {
 
   private let stream: Request.BodyStream
   private let wake: @Sendable () -> Void
-  /// The state, used by the threads of the transport, of the source and of the checks of silence. Sources,
+  /// The state, used by the threads of the transport, the source and the time limits. Sources,
   /// continuations and `wake` are called outside the lock.
   private let state = Locked(State())
 

@@ -11,7 +11,7 @@ import Streams
 /// suffix such as `co.uk`. The list of these comes from libpsl, which Linux distributions install with libcurl. Without it,
 /// and on Apple platforms, use a jar only for backends that trust their domain. These rules also apply:
 ///
-/// - A `Cookie` field that the caller sets replaces the jar's cookies. Behind a redirect within the origin, the request has
+/// - A `Cookie` field that the caller sets replaces the jar's cookies. After a redirect within the origin, the request has
 ///   the caller's cookies, except those that a redirect has set or removed, and the jar's other cookies.
 /// - A response without TLS does not affect `Secure` cookies. Requests to `localhost`, `127.0.0.0/8` and `::1` need no TLS
 ///   for them.

@@ -1,12 +1,12 @@
 import PortableFoundation
 
-/// The cookies of the caller's `Cookie` field behind a redirect, as the value of a field.
+/// The cookies of the caller's `Cookie` field after a redirect, as the value of a field.
 private enum CallerCookies: ContextKey {
   static var defaultValue: String? { nil }
 }
 
 extension Request {
-  /// The `Cookie` field from the jar, behind a redirect with the caller's cookies in front; `nil` without a jar, or if
+  /// The `Cookie` field from the jar, after a redirect preceded by the caller's cookies; `nil` without a jar, or if
   /// the caller has set the field of this request.
   var jarCookies: String? {
     guard headers["Cookie"] == nil, let jar = chosenOptions?.value.cookies else { return nil }

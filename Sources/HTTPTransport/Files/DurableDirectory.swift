@@ -178,7 +178,7 @@ package final class DurableDirectory: Sendable {
     return true
   }
 
-  /// A file that does not have its final name yet. It is removed when this object is released before.
+  /// A file that does not have its final name yet. It is removed if this object is released before that.
   package final class NewFile: @unchecked Sendable {  // safe: used by one thread at a time
     private let directory: DurableDirectory
     private var name: String?

@@ -94,7 +94,7 @@ public struct RedirectPolicy: Sendable, Hashable {
   }
 
   /// This policy without redirects from the origin to itself, after `followed` redirects: the caller follows those, because
-  /// it computes other credentials for each of them. Behind a redirect to another origin, nothing differs.
+  /// it computes other credentials for each of them. After a redirect to another origin, nothing differs.
   package func leavingOrigin(after followed: Int) -> RedirectPolicy {
     guard rule != .none else { return self }
     var policy = self

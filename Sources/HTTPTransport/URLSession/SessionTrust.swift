@@ -46,7 +46,7 @@
         guard policy.restricts(host) else { return (.performDefaultHandling, nil, nil) }
         guard let trust = space.serverTrust else {
           return (
-            .cancelAuthenticationChallenge, nil, Self.error("the system does not state the certificates of \(host)")
+            .cancelAuthenticationChallenge, nil, Self.error("the system did not provide the certificates of \(host)")
           )
         }
         if let failure = evaluate(trust, host) { return (.cancelAuthenticationChallenge, nil, failure) }

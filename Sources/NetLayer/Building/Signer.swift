@@ -15,7 +15,7 @@ public protocol Signer: Sendable {
   ///
   /// It is called for each attempt immediately before sending, after all interceptors, so that each attempt can have its
   /// own nonce. It runs in a task that is cancelled with the call. With Swift 6.2 on Linux and on Apple's systems of 2025,
-  /// the task begins on the sending thread, so a signer that waits for nothing takes no detour.
+  /// the task begins on the sending thread, so a signer that does not wait causes no thread switch.
   ///
   /// It is also called for each redirect within the origin. The content is then that of the redirected request: the parameters
   /// of its URL, and those of its body, if the redirect keeps the body. Another origin receives no signature.
@@ -31,7 +31,7 @@ public protocol Signer: Sendable {
 }
 
 extension Signer {
-  /// An account of its own.
+  /// `nil`, which stands for one user whom no other signer has.
   public var account: String? { nil }
 }
 
@@ -124,7 +124,7 @@ final class Signing: Sendable, ContextKey {
     }
   }
 
-  /// Returns `next`, to which a redirect within the origin leads, with a signature of its own.
+  /// Returns `next`, to which a redirect within the origin leads, with its own signature.
   ///
   /// - Parameter request: The request that was redirected, as it was before it was signed and compressed.
   /// - Throws: As `sign(_:)`.

@@ -61,7 +61,7 @@ final class Transmission: Disposable {
 
   /// Sends `request`, unless another user has signed in since it began.
   ///
-  /// It is behind all interceptors, because any of them may have paused the call, and because a custom one does not know
+  /// It follows all interceptors, because any of them may have paused the call, and because a custom one does not know
   /// that a server has chosen the URL.
   static func begin(
     _ request: Request, _ network: Network, _ progress: ProgressHandler?, _ delivery: InterceptorChain.Delivery,

@@ -5,7 +5,7 @@ import Streams
 /// their interceptors.
 ///
 /// A transport follows redirects with the header fields that the request had. Credentials that depend on the path or the method
-/// are wrong behind a redirect, so these steps compute them again, within the origin. Another origin receives none: the
+/// are wrong after a redirect, so these steps compute them again, within the origin. Another origin receives none: the
 /// transport follows redirects to it, and removes them.
 enum RedirectCredentials: ContextKey {
   /// Returns a redirected request with other credentials. It contains those of the former request. The response is the redirect.

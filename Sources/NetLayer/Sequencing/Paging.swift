@@ -48,7 +48,7 @@ public struct Paging: Sendable, Hashable {
   }
   /// Sends the number of the page, until a page is empty, or the last one according to `pages` or `statuses`.
   ///
-  /// Some servers respond to a number behind the last page with an error. State their number of pages, or that status:
+  /// Some servers respond to a number after the last page with an error. Specify their number of pages, or that status:
   ///
   /// ```swift
   /// network.pages(.get("/queues"), of: Queue.self, at: "items", by: .number(pages: "page_count"))
@@ -59,7 +59,7 @@ public struct Paging: Sendable, Hashable {
   ///   - first: The number of the first page.
   ///   - pages: The path of the number of pages in the body, such as `meta.last_page`, or the name of a header field with
   ///     it, such as `X-WP-TotalPages`. A response with neither is an error of kind `parse`. `nil`, the default, if the
-  ///     server does not state it.
+  ///     server does not send it.
   ///   - statuses: The statuses that end the list from the second page on, such as 400 or 404. Empty by default, because
   ///     they may also be errors.
   public static func number(

@@ -67,7 +67,7 @@ extension Network {
   ///   - type: The type of the models.
   ///   - maxLineLength: The maximum number of bytes in a line.
   ///   - isLast: A closure that returns whether a model is the last one. The stream emits it, completes, and ends the
-  ///     request. If the body ends before, the stream fails with an error of kind `connection`, because the response is
+  ///     request. If the body ends earlier, the stream fails with an error of kind `connection`, because the response is
   ///     incomplete. `nil`, the default, completes the stream at the end of the body.
   public func lines<Model: Decodable & Sendable>(
     _ endpoint: some Endpoint, as type: Model.Type = Model.self, maxLineLength: Int = 1 << 20,

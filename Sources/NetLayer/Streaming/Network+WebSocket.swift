@@ -11,7 +11,7 @@ extension Network {
   /// }
   /// ```
   /// The opening request is built like any other request and passes through the interceptors, so that a token is
-  /// refreshed after a 401 response. `ws` and `wss` URLs are accepted as `http` and `https`. When `body` returns, the
+  /// refreshed after a 401 response. `ws` and `wss` URLs are treated as `http` and `https`. When `body` returns, the
   /// socket is closed with code 1000. The call then returns when the server has responded, or after 5 s. When `body`
   /// throws, the call throws immediately. `body` runs on the caller's actor.
   ///

@@ -1,9 +1,9 @@
 import Streams
 
-/// The number of connections in a row that have failed, of one event stream or WebSocket session.
+/// The number of consecutive failed connections of one event stream or WebSocket session.
 ///
-/// A connection has succeeded when it has lasted: 5 s if it has brought an event or a message, otherwise the policy's
-/// `maxDelay`, at least 5 s and at most 60 s. A server that states a delay of 1 s or more may end it after each event.
+/// A connection has succeeded when it has lasted: 5 s if it has received an event or a message, otherwise the policy's
+/// `maxDelay`, at least 5 s and at most 60 s. A server that has sent a delay of 1 s or more may end it after each event.
 ///
 /// | server | connections |
 /// |---|---|

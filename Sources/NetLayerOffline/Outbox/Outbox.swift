@@ -80,7 +80,7 @@ public final class Outbox: Sendable {
 
   deinit { sender.stop() }
 
-  /// Starts to send, also what an earlier run has left. Subscribe to the results before.
+  /// Starts to send, including what an earlier run has left. Subscribe to the results first.
   ///
   /// The directory is read on the backend's `mapping` scheduler. Another call looks for entries that other processes have
   /// added: call it when the app becomes active.

@@ -7,13 +7,13 @@ extension Network {
   /// ```swift
   /// app.transfer(film, to: .post("/films"), by: .tus)
   /// ```
-  /// The server must support `method`. Disposing pauses the upload; a new subscription continues it, also in a later
+  /// The server must support `method`. Disposing pauses the upload; a new subscription continues it, even in a later
   /// run of the program. The upload retries by itself, and `retry` counts the attempts since the last progress. After
   /// an error, a new subscription continues where the server has stopped, unless stated below.
   ///
   /// A note next to the file, `NAME-x….upload`, contains the URL of the upload, and at the end its result. It is removed
-  /// one second after the subscriber has the result, or when the process exits. A process that is killed before delivers
-  /// the stored result again, without a request.
+  /// one second after the subscriber has the result, or when the process exits. If the process is killed before that, the next
+  /// subscription delivers the stored result again, without a request.
   ///
   /// Only the same call continues an upload. These must be equal:
   /// - the method, and the URL with its query

@@ -70,7 +70,7 @@ final class UploadNoteFile {
     guard found.isOwn, let record = DurableRecord(found.bytes) else { return .damaged }
     guard record.lowestVersion <= Self.version else {
       throw NetworkError(
-        kind: .file, reason: "\(path) is the note of a later version of this program; update it, or remove the file")
+        kind: .file, reason: "a later version of this program wrote \(path); update the program, or remove the file")
     }
     guard let note = UploadState.Note(record.head) else { return .damaged }
     self.record = record

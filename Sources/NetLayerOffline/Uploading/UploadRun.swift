@@ -368,9 +368,9 @@ final class UploadRun<E: Endpoint>: Disposable {
           + "URL and the protocol")
     case .refusedLocation(let reason): return error(.redirect, "\(place) created an upload that is not used: \(reason)")
     case .offset(let offset):
-      return error(.parse, "the server states that it has \(offset) bytes of an upload of \(size) bytes")
+      return error(.parse, "the server reports that it has \(offset) bytes of an upload of \(size) bytes")
     case .incomplete:
-      return error(.parse, "the server states that the upload is complete, but its last bytes were not sent")
+      return error(.parse, "the server reports that the upload is complete, but its last bytes were not sent")
     case .exhausted:
       return error(
         .connection,

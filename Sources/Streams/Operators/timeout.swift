@@ -11,8 +11,8 @@ extension ObservableType {
     timeout(dueTime, scheduler: scheduler, error: StreamError.timeout)
   }
 
-  /// - Parameter isSingle: Whether the element of the source is its result, so that no limit applies behind it, and no element is
-  ///   emitted behind the end of the limit (contract, law 29).
+  /// - Parameter isSingle: Whether the element of the source is its result, so that no limit applies after it, and no element is
+  ///   emitted after the limit has passed (contract, law 29).
   func timeout(
     _ dueTime: Duration, scheduler: any SchedulerType, error: any Error, isSingle: Bool = false
   ) -> Observable<Element> {
@@ -130,7 +130,7 @@ private final class Timeout<Element: Sendable>: Scope, @unchecked Sendable {  //
     }
   }
 
-  /// Begins to process an element, unless the limit has ended before.
+  /// Begins to process an element, unless the time limit has passed.
   private func enter(_ phase: Phase) -> Bool {
     state.withLock { state in
       guard state.phase != .ended else { return false }

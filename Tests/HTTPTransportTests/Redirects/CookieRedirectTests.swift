@@ -4,7 +4,7 @@ import XCTest
 
 @testable import HTTPTransport
 
-/// The `Cookie` field behind a redirect: the caller's pairs without those that a redirect has set, and those of the jar.
+/// The `Cookie` field after a redirect: the caller's pairs without those that a redirect has set, and those of the jar.
 final class CookieRedirectTests: XCTestCase {
   private struct Case {
     var own: [String]

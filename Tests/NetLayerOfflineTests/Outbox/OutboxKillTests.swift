@@ -8,7 +8,7 @@ import XCTest
 @testable import NetLayerOffline
 
 /// Processes that send numbered writes are killed at random moments. A server that honors keys then has each write once,
-/// in the order of its key, and no write is missing that `send` has acknowledged.
+/// in the order of its lane, and no write is missing that `send` has acknowledged.
 ///
 /// `NETLAYER_OUTBOX_KILLS` sets the number of kills.
 final class OutboxKillTests: XCTestCase {

@@ -6,7 +6,7 @@ import Streams
 import TestSupport
 import XCTest
 
-/// Numbered pages of servers that state the number of pages, or that respond with an error behind the last one.
+/// Numbered pages of servers that send the number of pages, or that respond with an error after the last one.
 final class NumberedPagesTests: XCTestCase {
   /// A server with the items 1 to 5 on pages of two. It responds with `beyond` to other numbers.
   private struct Server {

@@ -1,7 +1,7 @@
 #if canImport(CLibcurl)
   import CLibcurl
 
-  /// The certain knowledge about a request that libcurl has ended. libcurl does not report whether a server has processed a
+  /// The facts that are certain about a request that libcurl has ended. libcurl does not report whether a server has processed a
   /// request, so nothing is concluded from its texts, and a request that is not certainly unsent may have been processed.
   enum CurlFate: Equatable {
     /// The response is complete, as far as libcurl knows: the framing and the content coding are checked, too.

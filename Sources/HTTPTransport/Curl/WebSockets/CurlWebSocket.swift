@@ -52,7 +52,7 @@
     /// The completions of messages, each with the position after its last byte.
     var sends: [(end: UInt64, completion: @Sendable (NetworkError?) -> Void)] = []
     var firstSend = 0
-    /// The error that prevents further writing. Data that the server sent before is still read.
+    /// The error that prevents further writing. Data that the server sent earlier is still read.
     var writeFailure: CURLcode?
 
     /// Whether the loop must serve this WebSocket in its next turn, and the last turn in which it did.
@@ -322,7 +322,7 @@
       }
     }
 
-    /// Processes a write error. A server that closes with unread data resets the connection. Data that it sent before,
+    /// Processes a write error. A server that closes with unread data resets the connection. Data that it sent earlier,
     /// such as the reason, is read in the next turn, or after a pause.
     private func writingFailed(_ code: CURLcode) {
       guard phase != .lingering else { return release() }

@@ -24,9 +24,9 @@ import Streams
 ///
 /// | change of ``accountState`` | live query | entry of "ann" in an outbox | upload of "ann" |
 /// |---|---|---|---|
-/// | nobody to ann | requested again | sent | continued |
-/// | ann to nobody | values removed | waits | fails with `authentication`; its note stays |
-/// | ann to bob | values removed, requested again | waits | fails with `authentication`; its note stays |
+/// | nobody to ann | values removed, requested again | sent | continued |
+/// | ann to nobody | values removed, requested again | waits | fails with `authentication`; its note remains |
+/// | ann to bob | values removed, requested again | waits | fails with `authentication`; its note remains |
 /// | a new token of ann | nothing | sent | continued |
 /// | unknown to ann | nothing | `send` throws while unknown | waits for ``loadAccount()`` |
 /// | never: ``accountChanges`` is `nil` | the user is a part of the key | the entry has no user | the user is a part of the note |

@@ -120,8 +120,8 @@ package struct CallAccounts: ContextKey, Sendable {
     var error = NetworkError(
       kind: .authentication,
       reason:
-        "the user who began the call has signed out, so it is not sent as another user; if both sign-ins are of the "
-        + "same user, state the name (Token.account, AccountState.user)", request: request)
+        "the user who began the call has signed out, and the call is not sent as another user; if both sign-ins are "
+        + "of the same user, name that user (Token.account, AccountState.user)", request: request)
     error.context[RequiredAccount.self] = request.context[RequiredAccount.self]
     return error
   }

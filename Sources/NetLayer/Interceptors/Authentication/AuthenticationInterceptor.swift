@@ -136,7 +136,7 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   ///
   /// Calls that began with the former token are not continued with the new token, because it may belong to another user. A
   /// request in flight ends with its response, and a call that waits for a retry or a network fails with kind
-  /// `authentication`. If both tokens state the same ``Token/account``, the calls continue.
+  /// `authentication`. If both tokens name the same ``Token/account``, the calls continue.
   ///
   /// While another process refreshes the token, this waits for the end of that refresh, at most 5 s, before it saves. That
   /// process then uses the new token, too.

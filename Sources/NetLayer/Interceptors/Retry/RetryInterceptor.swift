@@ -50,7 +50,7 @@ public struct RetryInterceptor: Interceptor {
   ///   - budget: The budget of retries per origin, which also ends the attempts of a policy with more of them. Several
   ///     backends can share one.
   ///   - isRepeatable: A closure that returns whether a request is safe to retry.
-  ///   - requestedDelay: A closure that reads the delay from the body of a response, for servers that state it there:
+  ///   - requestedDelay: A closure that reads the delay from the body of a response, for servers that send it there:
   ///     `{ try? .milliseconds($0.decode(Int.self, at: "retry_after_ms")) }`. A delay beyond `maxRetryAfter` ends the
   ///     attempts.
   public init(
@@ -90,7 +90,7 @@ public struct RetryInterceptor: Interceptor {
         var request = request
         request.attempt = again.made + 1
         next.network.observers?.note(.pause, of: request) { $0.duration = again.pause }
-        // The interceptors behind are called after the pause, so that none sends a token or a date that it read before.
+        // The later interceptors are called after the pause, so that none sends a token or a date that it read before.
         return Observable.deferred { [request] in attempt(request, next) }
           .delaySubscription(again.pause, scheduler: clock)
       }
