@@ -13,11 +13,11 @@ extension Network {
   ///   - type: The type of the items.
   ///   - path: The path of the array in the payload, such as `items`; `nil` if the payload is the array.
   ///   - paging: The style in which the API links its pages.
-  ///   - more: A stream that requests another page. Its error is ignored.
+  ///   - more: A stream or a subject that requests another page. Its error is ignored.
   /// - Returns: The snapshots, as of ``watch(_:every:)``.
   public func watchPages<Item: Decodable & Sendable>(
     _ endpoint: some Endpoint, of type: Item.Type = Item.self, at path: String? = nil, by paging: Paging = .link,
-    loadingMoreOn more: Observable<Void>
+    loadingMoreOn more: some ObservableConvertibleType<Void>
   ) -> Observable<Snapshot<[Page<Item>]>> {
     let content = CallContent(endpoint)
     return watch(content, "application/json", PagedKey(type, path, paging), every: nil) { network in
@@ -26,7 +26,7 @@ extension Network {
     } load: {
       $0.loadPages(of: type, content, path, paging)
     } joined: { query in
-      more.subscribe(onNext: { query.more() }, onError: { _ in })
+      more.asObservable().subscribe(onNext: { query.more() }, onError: { _ in })
     }
   }
 

@@ -38,7 +38,7 @@ final class QueryPagesTests: XCTestCase {
       network = Network(
         Backend(baseURL: URL(string: "http://h"), transport: stub, clock: scheduler, mapping: scheduler))
       let pages = network.watchPages(
-        Book.first, of: Int.self, at: "items", by: Book.paging, loadingMoreOn: more.asObservable())
+        Book.first, of: Int.self, at: "items", by: Book.paging, loadingMoreOn: more)
       screen = Screen(
         pages.map { pages in
           var lists = Snapshot<[[Int]]>(

@@ -263,12 +263,12 @@ final class EverydaySamples: XCTestCase {
     let siteURL = server.url
 
     let jar = CookieJar()
-    let door = Network(Backend(baseURL: siteURL, options: .init(cookies: jar)))
+    let login = Network(Backend(baseURL: siteURL, options: .init(cookies: jar)))
     let session = AuthenticationInterceptor(for: [siteURL], apply: { _, _ in }, isRejected: { $0.status == 403 }) { _ in
-      try await door.fetch(.post("/login", form: ["user": "ada", "password": password]))
+      try await login.fetch(.post("/login", form: ["user": "ada", "password": password]))
       return Token(access: UUID().uuidString, account: "ada")
     }
-    let site = door.with { $0.interceptors = [session] }
+    let site = login.with { $0.interceptors = [session] }
     print(try await site.fetch(.get("/orders"), as: String.self))
     try assertPrinted(asIn: "AuthenticatingRequests", 1)
 
