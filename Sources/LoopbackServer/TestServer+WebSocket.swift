@@ -64,7 +64,7 @@ extension TestServer {
     /// Returns the bytes of a server frame. Arguments other than the defaults can create invalid frames.
     ///
     /// `length` overrides the length in the frame header.
-    public static func frame(
+    package static func frame(
       _ opcode: UInt8, _ payload: [UInt8], isFinal: Bool = true, reserved: UInt8 = 0, isMasked: Bool = false,
       length: UInt64? = nil
     ) -> [UInt8] {
