@@ -26,6 +26,16 @@ extension JSON {
     return self[steps]
   }
 
+  /// Returns the member whose name is `place`, or else the value whose path it is.
+  package func value(at place: String) -> JSON {
+    let member = self[place]
+    // Only a text with these characters can be a path, so that a missing member costs no parsing.
+    guard !member.exists, place.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }) else {
+      return member
+    }
+    return self[at: place]
+  }
+
   package subscript(path: JSONPath) -> JSON {
     path.steps.reduce(self) { value, step in
       switch step {

@@ -148,16 +148,6 @@ extension EnvelopeRules {
 }
 
 extension JSON {
-  /// Returns the member whose name is `place`, or else the value whose path it is.
-  func value(at place: String) -> JSON {
-    let member = self[place]
-    // Only a text with these characters can be a path, so that a missing member costs no parsing.
-    guard !member.exists, place.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }),
-      let path = JSONPath(place)
-    else { return member }
-    return self[path]
-  }
-
   /// The coding path of `value(at:)`.
   fileprivate func codingPath(of place: String) -> [String] {
     self[place].exists ? [place] : JSONPath(place)?.codingPath ?? [place]
