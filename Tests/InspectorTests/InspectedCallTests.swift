@@ -137,7 +137,8 @@ final class InspectedCallTests: XCTestCase {
       XCTAssertEqual(InspectedCall.calls(of: [entry]).map(\.summary.kind), [kind], "\(type ?? "none")")
     }
     for (resource, kind) in [("websocket", "socket"), ("eventsource", "event"), ("fetch", "other")] {
-      XCTAssertEqual(InspectedCall.calls(of: [entry(1, at: 1) { $0.resourceType = resource }]).map(\.summary.kind), [kind])
+      XCTAssertEqual(
+        InspectedCall.calls(of: [entry(1, at: 1) { $0.resourceType = resource }]).map(\.summary.kind), [kind])
     }
   }
 

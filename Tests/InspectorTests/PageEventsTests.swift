@@ -44,7 +44,8 @@ final class PageEventsTests: XCTestCase {
     for _ in 1...2 { call() }
     var events = PageEvents(.recorder(recorder), session: "s")
     let first = try XCTUnwrap(events.next().map { String(decoding: $0, as: UTF8.self) })
-    XCTAssertTrue(first.contains(#"data: {"ids":[],"total":1}"#) || first.contains(#"data: {"total":1,"ids":[]}"#), first)
+    XCTAssertTrue(
+      first.contains(#"data: {"ids":[],"total":1}"#) || first.contains(#"data: {"total":1,"ids":[]}"#), first)
     XCTAssertEqual(names(&events), [], "without a change")
     call()
     XCTAssertEqual(names(&events), ["drop", "calls"])

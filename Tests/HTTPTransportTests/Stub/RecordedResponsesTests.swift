@@ -33,7 +33,8 @@ final class RecordedResponsesTests: XCTestCase {
     for (recorded, sent, isSame) in [
       ("http://h/", "http://h", true), ("http://h", "http://h/", true), ("http://h", "http://h", true),
       ("http://h/?a=1", "http://h?a=1", true), ("http://h?a=1", "http://h/?a=1", true),
-      ("http://u@h:80/", "http://u@h:80", true), ("http://h/?a=1", "http://h?a=2", false), ("http://h/", "http://i", false),
+      ("http://u@h:80/", "http://u@h:80", true), ("http://h/?a=1", "http://h?a=2", false),
+      ("http://h/", "http://i", false),
       ("http://h/?a=http://i", "http://h?a=http://i", true), ("http://h/#a", "http://h#b", true),
       ("http://h/a", "http://h/a#b", true), ("http://h/a", "http://h/a/", false), ("https://h/", "http://h/", false),
       ("ws://h/a", "http://h/a", true), ("https://h/a", "wss://h/a", true), ("ws://h/a", "https://h/a", false),

@@ -53,7 +53,8 @@ final class StubWebSocketTests: XCTestCase {
     socket.send(.text("late")) { [notes] in notes.add("\($0?.kind.rawValue ?? "sent")") }
     scheduler.start()
     XCTAssertEqual(
-      notes.all, ["request", "2 open 101", "2 \(WebSocketMessage.text("a"))", "5 \(WebSocketMessage.text("b"))"]
+      notes.all,
+      ["request", "2 open 101", "2 \(WebSocketMessage.text("a"))", "5 \(WebSocketMessage.text("b"))"]
         + ["5 closed 1000 r", "connection"])
   }
 
