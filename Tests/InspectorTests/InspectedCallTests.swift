@@ -63,6 +63,27 @@ final class InspectedCallTests: XCTestCase {
     call.dispose()
   }
 
+  func test_callThatWasNotSent_hasNoAttempt() throws {
+    struct Refusing: Interceptor {
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+        .error(NetworkError(kind: .other, reason: "refused"))
+      }
+    }
+    let virtual = VirtualNetwork(.never)
+    let recorder = Recorder(clock: virtual.scheduler)
+    virtual.note("", virtual.network(Refusing(), recorder).responses(.get("/a")))
+    virtual.scheduler.start()
+    let call = try XCTUnwrap(recorder.entries.map { InspectedCall($0) }.first)
+    XCTAssertEqual([call.summary.state, call.summary.error, call.summary.kind], ["failed", "other", "other"])
+    XCTAssertEqual([call.summary.status, call.summary.size, call.summary.messages], [0, 0, 0])
+    XCTAssertEqual([call.summary.attempts.count, call.detail.attempts.count, call.entries.count], [0, 0, 0])
+    XCTAssertEqual(call.detail.error?.reason, "refused")
+    XCTAssertEqual(call.detail.responseBody.size, 0)
+    XCTAssertNil(call.detail.responseBody.note)
+    XCTAssertEqual(call.detail.swift, #"let response = try await network.fetch(Call("GET", "http://h/a"))"#)
+    XCTAssertEqual(call.detail.curl?.contains("http://h/a"), true)
+  }
+
   // MARK: Calls of a file
 
   private func entry(_ attempt: Int, at seconds: Double?, _ change: (inout HAREntry) -> Void = { _ in }) -> HAREntry {

@@ -131,6 +131,11 @@ final class OutboxDirectoryTests: XCTestCase {
     XCTAssertThrowsError(try app.rename(file, .parked(status: 422)))
     XCTAssertThrowsError(try app.setAside(file))
     XCTAssertEqual(app.file(of: file.name.id), file)
+    // A file that can't be removed.
+    try FileManager.default.createDirectory(at: fixture.file(file.text), withIntermediateDirectories: false)
+    XCTAssertThrowsError(try app.remove(file))
+    XCTAssertEqual(app.file(of: file.name.id), file)
+    try FileManager.default.removeItem(at: fixture.file(file.text))
     try app.remove(file)
     XCTAssertNil(app.file(of: file.name.id))
     XCTAssertEqual([app.count, other.count], [0, 0])
