@@ -71,7 +71,7 @@ final class InspectedCallTests: XCTestCase {
     }
     let virtual = VirtualNetwork(.never)
     let recorder = Recorder(clock: virtual.scheduler)
-    virtual.note("", virtual.network(Refusing(), recorder).responses(.get("/a")))
+    virtual.note("", virtual.network(Refusing(), recorder).request(.get("/a")).asObservable())
     virtual.scheduler.start()
     let call = try XCTUnwrap(recorder.entries.map { InspectedCall($0) }.first)
     XCTAssertEqual([call.summary.state, call.summary.error, call.summary.kind], ["failed", "other", "other"])

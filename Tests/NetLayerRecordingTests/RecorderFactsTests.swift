@@ -88,7 +88,7 @@ final class RecorderFactsTests: XCTestCase {
     XCTAssertEqual(
       phases(TransferMetrics(connect: ms(1), firstByte: ms(4), total: ms(9))), [-1, -1, 1, -1, 0, 3, 5])
     XCTAssertEqual(
-      phases(TransferMetrics(connect: ms(0), tls: ms(2), firstByte: ms(4), total: ms(9))), [-1, -1, 2, 2, 0, 2, 5])
+      phases(TransferMetrics(connect: ms(0), tls: ms(1), firstByte: ms(4), total: ms(9))), [-1, -1, 1, 1, 0, 3, 5])
     // The body is still being sent when the response arrives.
     XCTAssertEqual(
       phases(TransferMetrics(queued: ms(1), nameLookup: ms(1), send: ms(8), firstByte: ms(4), total: ms(9))),
@@ -135,6 +135,23 @@ final class RecorderFactsTests: XCTestCase {
       $0.redirects = [redirect]
     }
     XCTAssertEqual(redirect, none + 512 + 200)
+  }
+
+  func test_eventThatWaits_keepsOnlyTheFactsOfItsErrorAndResponse() throws {
+    var error = NetworkError(kind: .status, code: 7, message: "words", reason: "r", request: request)
+    error.response = Response(request: request, body: Data(count: 9))
+    error.metrics = TransferMetrics(total: .seconds(1))
+    let kept = try XCTUnwrap(noted(.finished) { $0.error = error }.event.error)
+    XCTAssertEqual([kept.kind.rawValue, "\(kept.code)", kept.message, kept.reason], ["status", "7", "", "r"])
+    XCTAssertEqual(kept.metrics?.total, .seconds(1))
+    XCTAssertNil(kept.request)
+    XCTAssertNil(kept.response)
+    let sent = Request(url: request.url, body: .data(Data(count: 9)))
+    for (kind, count) in [(CallEvent.Kind.sent, 9), (.received, 9), (.started, 0), (.finished, 0)] {
+      XCTAssertEqual(noted(kind, sent).event.request.body.byteCount ?? 0, Int64(count), "\(kind)")
+      XCTAssertEqual(noted(kind, keeping: 8, sent).event.request.body.byteCount ?? 0, 0, "\(kind)")
+    }
+    XCTAssertEqual([8, 9].map { noted(.sent, keeping: $0, sent).hidesBody }, [true, false])
   }
 
   func test_openCallThatGrows_dropsItsFormerHalf() throws {
@@ -235,6 +252,27 @@ final class RecorderFactsTests: XCTestCase {
     XCTAssertEqual(attempt.archived.timings.wait, 2_000)
     XCTAssertEqual(entry.archived.map(\.facts.pause), [7_000])
     XCTAssertEqual(entry.archived.map(\.facts.decoding), [5_000])
+  }
+
+  func test_archiveOfACall_hasItsFactsInTheLastEntry() throws {
+    var calls = calls()
+    calls.apply(noted(.started, call: 5))
+    calls.apply(noted(.started, call: 6) { $0.endpoint = Int.self })
+    for _ in 1...2 { calls.apply(noted(.sent, call: 6)) }
+    var stored = Response(request: request)
+    stored.origin = .cache(age: .seconds(9), isStale: true)
+    calls.apply(noted(.received, call: 6) { ($0.response, $0.source) = (stored, 5) })
+    calls.apply(noted(.decoded, call: 6) { $0.duration = .seconds(1) })
+    calls.apply(noted(.failed, call: 6) { $0.error = NetworkError(kind: .parse, code: 3, reason: "r") })
+    let facts = try XCTUnwrap(calls.all.last).archived.map(\.facts)
+    XCTAssertEqual(facts.map(\.call), [2, 2])
+    XCTAssertEqual(facts.map(\.attempt), [1, 2])
+    XCTAssertEqual(facts.map(\.endpoint), ["Int", "Int"])
+    XCTAssertEqual(facts.map(\.cache), [nil, "stale"])
+    XCTAssertEqual(facts.map(\.coalesced), [nil, 1])
+    XCTAssertEqual(facts.map(\.decoding), [nil, 1_000])
+    let failures = try XCTUnwrap(calls.all.last).archived.map(\.failure)
+    XCTAssertEqual(failures, [nil, HAREntry.Failure(kind: "parse", code: 3, reason: "r")])
   }
 
   func test_socketThatFails_hasItsErrorAndItsMessages() throws {
