@@ -55,6 +55,17 @@ final class CalculationsTests: XCTestCase {
   }
 
   #if os(Linux)
+    func test_threads_leaveNoDescriptor() throws {
+      func count() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+      let before = try count()
+      for number in 0..<50 {
+        let done = DispatchSemaphore(value: 0)
+        try DetachedThread.start("thread \(number)") { done.signal() }
+        XCTAssertEqual(done.wait(timeout: .now() + 60), .success)
+      }
+      XCTAssertLessThan(try count(), before + 25)
+    }
+
     /// A thread whose stack would not fit into the address space.
     func test_threadThatTheSystemRefuses_isAnError_andReleasesItsWork() throws {
       typealias Change = @convention(c) (UnsafeMutablePointer<pthread_attr_t>) -> Int32
