@@ -55,12 +55,16 @@ final class CalculationsTests: XCTestCase {
   }
 
   #if os(Linux)
-    func test_threads_leaveNoDescriptor() throws {
+    func test_threadsHaveTheirNames_andLeaveNoDescriptor() throws {
       func count() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
       let before = try count()
       for number in 0..<50 {
         let done = DispatchSemaphore(value: 0)
-        try DetachedThread.start("thread \(number)") { done.signal() }
+        try DetachedThread.start("thread \(number), whose name is cut") {
+          let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+          XCTAssertEqual(name, "thread \(number), whose name is cut".prefix(15) + "\n")
+          done.signal()
+        }
         XCTAssertEqual(done.wait(timeout: .now() + 60), .success)
       }
       XCTAssertLessThan(try count(), before + 25)

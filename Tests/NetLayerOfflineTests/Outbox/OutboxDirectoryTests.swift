@@ -141,6 +141,26 @@ final class OutboxDirectoryTests: XCTestCase {
     XCTAssertEqual([app.count, other.count], [0, 0])
   }
 
+  func test_outbox_writeThatFails_isNotKnown() throws {
+    let fixture = try OutboxFixture(self)
+    try fixture.open(starts: false).send(AddNote(text: "tea"))
+    let syncs = DiskSyncs(in: fixture.folder)
+    let directory = try syncs.run { try OutboxDirectory(fixture.folder) }
+    let file = try XCTUnwrap(directory.refresh()?.first)
+    guard case .entry(let entry) = directory.read(file) else { return XCTFail("it can't be read") }
+    let name = OutboxName(9, UUID())
+    for (kind, count) in [("file", 1), ("directory", 1), (nil, 2)] {
+      syncs.failing.value = kind
+      if kind == nil {
+        try directory.write(entry, as: name)
+      } else {
+        XCTAssertThrowsError(try directory.write(entry, as: name))
+      }
+      XCTAssertEqual(directory.count, count)
+      XCTAssertEqual(directory.last?.number, kind == nil ? 9 : file.name.number)
+    }
+  }
+
   func test_outbox_names_areReadByteByByte() throws {
     let name = OutboxName(
       0x0123_4567_89ab_cdef, try XCTUnwrap(UUID(uuidString: "01234567-89AB-CDEF-0123-456789ABCDEF")))
