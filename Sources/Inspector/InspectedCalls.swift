@@ -46,8 +46,6 @@ struct PageEvents {
   private let session: String
   private var revision: Recorder.Revision?
   private var shown: Set<Int> = []
-  private var dropped = 0
-
   /// The number of calls of the file that have been sent.
   private var position = 0
 
@@ -75,8 +73,9 @@ struct PageEvents {
       revision = changes.revision
       if let numbers = changes.numbers {
         let gone = shown.subtracting(numbers).sorted()
-        dropped = changes.dropped
-        if !gone.isEmpty || dropped > 0 { events += Self.event("drop", Dropped(ids: gone, total: dropped)) }
+        if !gone.isEmpty || changes.dropped > 0 {
+          events += Self.event("drop", Dropped(ids: gone, total: changes.dropped))
+        }
         shown.formIntersection(numbers)
       }
       shown.formUnion(changes.entries.lazy.map(\.number))

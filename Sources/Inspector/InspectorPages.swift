@@ -75,7 +75,7 @@ final class InspectorPages: Sendable {
     func values(_ name: String, are allowed: String...) -> Bool {
       request.headerValues(name).allSatisfy { allowed.contains($0) }
     }
-    if page.isEmpty, request.method == "GET" {
+    if page.isEmpty {
       // A link to the page may be on another page, for example in a terminal.
       return values("Sec-Fetch-Dest", are: "document") ? nil : Self.notFound
     }

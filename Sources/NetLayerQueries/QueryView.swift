@@ -29,7 +29,8 @@ struct QueryViewID: Hashable {
 final class QueryView<Output: Sendable>: QueryViewing, @unchecked Sendable {  // safe: the query's drain guards it
   private struct Shown: Equatable {
     let version: Int
-    let flags: [Bool]
+    let isFetching: Bool
+    let isStale: Bool
     let writes: [Int]
   }
 
@@ -83,8 +84,8 @@ final class QueryView<Output: Sendable>: QueryViewing, @unchecked Sendable {  //
 
   func show(_ state: Query.State, isPast: Bool, of accounts: Accounts?) {
     let writes = value == nil ? [] : state.edits.filter { $0.change is TypedChange<Output> }.map(\.write)
-    let flags = [state.isFetching, state.isStale || isPast, state.value != nil && hasRead]
-    let present = Shown(version: state.version, flags: flags, writes: writes)
+    let present = Shown(
+      version: state.version, isFetching: state.isFetching, isStale: state.isStale || isPast, writes: writes)
     // A new view shows nothing before it has read the value.
     guard present != shown, state.value == nil || hasRead else { return }
     shown = present

@@ -156,7 +156,7 @@ struct RecordedCalls {
       redaction: redaction)
     if noted.hidesBody { archived.requestBody = .unknown }
     entry.attempts.append(
-      Recorder.Entry.Attempt(archived, begin: noted.uptime, pause: entry.pause.take()))
+      Recorder.Entry.Attempt(archived, started: noted.now, begin: noted.uptime, pause: entry.pause.take()))
   }
 
   private func open(_ attempt: inout Recorder.Entry.Attempt, _ response: Response) {

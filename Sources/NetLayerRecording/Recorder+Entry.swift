@@ -137,9 +137,8 @@ extension Recorder.Entry {
     /// The start of the response's body.
     public var responseBody: Data { archived.body }
 
-    init(_ archived: HAREntry, begin: Duration, pause: Duration?) {
-      (self.archived, self.begin, self.pause) = (archived, begin, pause)
-      started = archived.started ?? Date(timeIntervalSince1970: 0)
+    init(_ archived: HAREntry, started: Date, begin: Duration, pause: Duration?) {
+      (self.archived, self.started, self.begin, self.pause) = (archived, started, begin, pause)
     }
 
     /// The assumed size in memory.

@@ -95,7 +95,6 @@ final class StubWebSocket: WebSocketControl {
 
   func dispose() {
     beginning.dispose()
-    timers.dispose()
     _ = scheduler.schedule { [self] in
       finish(.failure(NetworkError(kind: .cancelled, reason: "the caller disposed the socket", request: request)))
     }

@@ -181,4 +181,63 @@ final class QueryPagesTests: XCTestCase {
     XCTAssertEqual(book.screen.last, "[[1, 2], [3, 4]]")
     XCTAssertEqual(book.places.all, ["0", "2", "2"])
   }
+
+  /// Watches `list` in pages of two, or those of `pages` by cursor.
+  private func watch(
+    _ paging: Paging, _ list: Box<[Int]>, pages: [(items: [Int], next: String)] = [], _ more: PublishSubject<Void>
+  ) -> (TestScheduler, StubTransport, Network, Screen) {
+    let scheduler = TestScheduler(resolution: .milliseconds(1))
+    let stub = StubTransport(on: scheduler) { request in
+      let query = request.url.queryPairs.last
+      let place = query.flatMap { Int($0.value) } ?? 0
+      if !pages.isEmpty { return .json("{\"items\": \(pages[place].items), \"next\": \(pages[place].next)}") }
+      let start = query?.name == "page" ? 2 * (place - 1) : place
+      return .json("{\"items\": \(Array(list.value.dropFirst(start).prefix(2)))}")
+    }
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: stub, clock: scheduler, mapping: scheduler))
+    let pages = network.watchPages(
+      Book.first, of: Int.self, at: "items", by: paging, loadingMoreOn: more.asObservable())
+    let screen = Screen(
+      pages.map { pages in
+        "\(pages.value?.map(\.items) ?? []) \(pages.error.map { "\($0.kind)" } ?? (pages.isFetching ? "…" : "."))"
+      })
+    return (scheduler, stub, network, screen)
+  }
+
+  func test_query_row_41_emptyPage_isTheEndOfPagesThatAreCounted() {
+    for (paging, places) in [(Paging.number(), ["1", "2", "3"]), (.offset(), ["0", "2", "4"])] {
+      let (list, more) = (Box([1, 2, 3, 4]), PublishSubject<Void>())
+      let (scheduler, stub, network, screen) = watch(paging, list, more)
+      func loadMore() {
+        more.onNext(())
+        scheduler.advanceBy(10)
+      }
+      scheduler.advanceBy(10)
+      for _ in 1...4 { loadMore() }
+      XCTAssertEqual(screen.last, "[[1, 2], [3, 4]] .")
+      XCTAssertEqual(stub.requests.map { $0.url.queryPairs.last?.value }, places)
+      // A list that has become empty has no page, and can have one again.
+      for (numbers, shown) in [([], "[] ."), ([7, 8, 9], "[[7, 8]] ."), ([7], "[[7]] .")] {
+        list.value = numbers
+        network.invalidate(["pages"])
+        scheduler.advanceBy(10)
+        XCTAssertEqual(screen.last, shown)
+      }
+    }
+  }
+
+  func test_query_row_41_emptyPage_isAPageIfACursorFollows_butARepeatedCursorIsAnError() {
+    for (next, shown) in [("null", "[[1, 2], [], [3]] ."), ("2", "[[1, 2], []] repeatedPage")] {
+      let more = PublishSubject<Void>()
+      let pages = [([1, 2], "1"), ([], "2"), ([3], next)]
+      let (scheduler, _, _, screen) = watch(Book.paging, Box([]), pages: pages, more)
+      scheduler.advanceBy(10)
+      for _ in 1...3 {
+        more.onNext(())
+        scheduler.advanceBy(10)
+      }
+      XCTAssertEqual(screen.last, shown)
+    }
+  }
 }

@@ -68,6 +68,9 @@ final class HARReaderTests: XCTestCase {
       response: #"{"status":101,"headers":[\#(fields)]}"#, rest: #","_webSocketMessages":[\#(messages)]"#)
     XCTAssertEqual(entry.responseHeaders.count, HARReader.maxFields)
     XCTAssertEqual(entry.messages.count, HARReader.maxMessages)
+    let cookies = #"{"name":"Set-Cookie","value":"\#(String(repeating: #"a\n"#, count: 599))a"}"#
+    let joined = try self.entry(response: #"{"status":200,"headers":[\#(cookies),\#(cookies)]}"#)
+    XCTAssertEqual(joined.responseHeaders.count, HARReader.maxFields)
   }
 
   func test_bytesThatAreStoredAsScalars() throws {
@@ -77,6 +80,8 @@ final class HARReaderTests: XCTestCase {
     XCTAssertEqual(try body(#"{"size":2,"text":"\u0000ÿ"}"#), Data([0, 255]))
     XCTAssertEqual(try body(#"{"size":3,"text":"\u0000ÿ"}"#), Data([0, 0xC3, 0xBF]))
     XCTAssertEqual(try body(#"{"size":-1,"text":"ÿ"}"#), Data([0xC3, 0xBF]))
+    let cut = #"{"status":200,"content":{"size":2,"text":"éé"}}"#
+    XCTAssertEqual(try entry(response: cut, rest: #","_truncated":4"#).body, Data("éé".utf8), "our own text")
     let gzip = #"[{"name":"content-encoding","value":"gzip"}]"#
     XCTAssertEqual(try body(#"{"size":1,"text":"ÿ"}"#, headers: gzip), Data([0xC3, 0xBF]))
     XCTAssertEqual(try body(#"{"text":"AAH/","encoding":"base64"}"#), Data([0, 1, 255]))

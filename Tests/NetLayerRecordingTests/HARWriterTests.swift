@@ -136,6 +136,15 @@ final class HARWriterTests: XCTestCase {
     XCTAssertEqual(content?["text"] as? String, "AP8=")
   }
 
+  func test_sizeOfAnArchive_isKnownBeforeItIsWritten() throws {
+    let entries = try (0..<3).map { _ in HARWriter.encoded(try entry { .success(Response(request: $0)) }) }
+    for count in 0...3 {
+      let list = Array(entries.prefix(count))
+      // The first entry has one byte before it, and not two.
+      XCTAssertEqual(HARWriter.size(encoded: list), HARWriter.archive(encoded: list).count + min(count, 1))
+    }
+  }
+
   func test_hostileTextsAreEscaped() throws {
     var entry = try entry { .success(Response(request: $0)) }
     entry.responseHeaders.append("A\"\u{0}", "\\\n\u{2028}</script>")

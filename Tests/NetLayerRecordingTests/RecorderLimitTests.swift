@@ -22,6 +22,7 @@ final class RecorderLimitTests: XCTestCase {
   }
 
   func test_nothingIsKeptOfCallsThatAreSkipped() {
+    XCTAssertEqual([Recorder.Pending.maxSize, Recorder.Pending.maxCount], [16 << 20, 4_096])
     var pending = Recorder.Pending()
     pending.size = Recorder.Pending.maxSize + 1
     XCTAssertFalse(pending.accepts(event(.started)))
@@ -33,6 +34,18 @@ final class RecorderLimitTests: XCTestCase {
     XCTAssertFalse(pending.accepts(event(.chunk, call: 2)))
     pending.size = 0
     XCTAssertTrue(pending.accepts(event(.started, call: 3)))
+  }
+
+  func test_eventsThatWereProcessed_doNotCount() {
+    let recorder = Recorder(maxBodySize: 1 << 20)
+    // Events of a call that is not recorded, 20 MB in all.
+    for _ in 0..<20 {
+      recorder.observe(event(.chunk, call: 99) { $0.data = Data(count: 1 << 20) })
+      XCTAssertEqual(recorder.entries.count, 0)
+    }
+    recorder.observe(event(.started))
+    XCTAssertEqual(recorder.entries.count, 1)
+    XCTAssertEqual(recorder.dropped, 0)
   }
 
   func test_theStartOfABody_doesNotKeepTheWholeOne() throws {
@@ -116,7 +129,9 @@ final class RecorderLimitTests: XCTestCase {
     func run(_ calls: inout RecordedCalls, _ numbers: Range<Int>) {
       for call in numbers {
         for kind in [CallEvent.Kind.started, .sent, .finished] { calls.apply(noted(event(kind, call: call))) }
-        calls.apply(noted(event(.failed, call: call) { $0.error = NetworkError(kind: .timeout, reason: "late") }))
+        for _ in 1...2 {
+          calls.apply(noted(event(.failed, call: call) { $0.error = NetworkError(kind: .timeout, reason: "late") }))
+        }
       }
     }
     var calls = RecordedCalls(maxCalls: 10, maxSize: 1 << 20, maxBodySize: 100, redaction: .standard)

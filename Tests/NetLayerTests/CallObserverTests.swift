@@ -145,6 +145,54 @@ final class CallObserverTests: XCTestCase {
     XCTAssertEqual(trail.calls, Array(repeating: [.started, .sent, .finished, .received], count: 2))
   }
 
+  /// An interceptor that ends each call with these responses.
+  private struct Ending: Interceptor {
+    let responses: Observable<Response>
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> { responses }
+  }
+
+  func test_errorWithoutARequest_orOfAnotherCall_endsTheCall() throws {
+    let virtual = VirtualNetwork(.failure(.timeout))
+    let reported = Box<NetworkError?>(nil)
+    _ = virtual.network().request(Count()).subscribe(
+      onSuccess: { _ in }, onError: { reported.value = $0 as? NetworkError })
+    virtual.scheduler.start()
+    struct Other: Error {}
+    let endings: [(Observable<Response>, NetworkError.Kind)] = [
+      (.error(NetworkError(kind: .connection, reason: "none")), .connection), (.error(Other()), .other),
+      (.error(CancellationError()), .cancelled), (.error(try XCTUnwrap(reported.value)), .timeout), (.empty(), .other),
+    ]
+    for (responses, kind) in endings {
+      let trail = Trail()
+      let network = virtual.network(Ending(responses: responses), trail)
+      _ = network.request(Count()).subscribe(onSuccess: { _ in XCTFail() }, onError: { _ in })
+      virtual.scheduler.start()
+      XCTAssertEqual(trail.calls, [[.started, .failed]], "\(kind)")
+      XCTAssertEqual(trail.events.last?.error?.kind, kind)
+    }
+  }
+
+  /// The same for a task that awaits a transport which does not state the request.
+  func test_errorOfATransportWithoutARequest_endsTheCall() async {
+    struct Failing: Transport {
+      func send(
+        _ request: Request, progress: ProgressHandler?,
+        completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+      ) -> any Disposable {
+        completion(.failure(NetworkError(kind: .connection, reason: "none")))
+        return Disposables.create()
+      }
+    }
+    let trail = Trail()
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h/"), transport: Failing(), interceptors: [trail]))
+    do {
+      _ = try await network.fetch(Count())
+      XCTFail("the call must fail")
+    } catch { XCTAssertEqual(error.kind, .connection) }
+    XCTAssertEqual(trail.calls, [[.started, .sent, .finished, .failed]])
+  }
+
   func test_aCallThatCannotBeBuilt_hasNoEvents() {
     let virtual = VirtualNetwork(.json("7"))
     let trail = Trail()

@@ -72,6 +72,11 @@ final class PortableFoundationTests: XCTestCase {
     defer { try? FileManager.default.removeItem(at: file) }
     XCTAssertEqual(fileSize(file.path), 70_000)
     XCTAssertNil(fileSize(file.path + ".missing"))
+    try Data().write(to: file)
+    XCTAssertEqual(fileSize(file.path), 0)
+    XCTAssertEqual(mkfifo(file.path + ".fifo", 0o600), 0)
+    XCTAssertNil(fileSize(file.path + ".fifo"), "it does not wait for a writer")
+    XCTAssertEqual(unlink(file.path + ".fifo"), 0)
     var ends: [Int32] = [0, 0]
     XCTAssertEqual(pipe(&ends), 0)
     XCTAssertNil(fileSize(ends[0]))

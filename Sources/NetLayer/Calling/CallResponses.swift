@@ -71,10 +71,12 @@ final class CallResponses: StreamSource {
     }
     // Outside all interceptors, because a failed attempt that a retry recovers from is not an error.
     let number = network.observers == nil ? nil : request.context[CallNumber.self]
+    let call = number == nil ? nil : Cell(request)
     let invalidates = labels?.invalidates ?? []
     let delivery = delivery(invalidates: !invalidates.isEmpty)
     let receiver = Receiver(
-      network: network, sink: sink, last: onlyLast ? Cell(nil) : nil, number: number, reports: delivery == .mapping)
+      network: network, sink: sink, last: onlyLast ? Cell(nil) : nil, number: number, call: call,
+      reports: delivery == .mapping)
     let scope = ReceiverScope(sink.subscription, receiver) { $0.receiver.finish($1) }
     let chain = InterceptorChain(network: network, progress: progress, delivery: delivery)
     var responses = limited(chain(request), request)
@@ -134,6 +136,8 @@ final class CallResponses: StreamSource {
     let isOver = Flag()
     return responses.do(
       onNext: { _ in isOver.raise() }, onError: { _ in isOver.raise() },
+      // Without a response, the receiver fails the call.
+      onCompleted: { [onlyLast] in if onlyLast { isOver.raise() } },
       onDispose: { if !isOver.isRaised { observers.note(.cancelled, of: request) } })
   }
 
@@ -173,6 +177,8 @@ final class CallResponses: StreamSource {
     let last: Cell<Response?>?
     /// The number of the call, if the network has observers.
     let number: Int?
+    /// The request of the call, if the network has observers.
+    let call: Cell<Request>?
     /// Whether this object reports errors.
     let reports: Bool
 
@@ -197,13 +203,17 @@ final class CallResponses: StreamSource {
       return error
     }
 
+    private func reported(_ error: any Error) -> NetworkError {
+      network.reading.report(error, ending: call?.value)
+    }
+
     func finish(_ error: (any Error)?) {
-      if let error { return sink.subscription.fail(reports ? network.reading.report(adopted(error)) : error) }
+      if let error { return sink.subscription.fail(reports ? reported(adopted(error)) : error) }
       guard let last else { return sink.subscription.complete() }
       guard let response = last.value.take() else {
         let error = network.reading.error(
           .other, "an interceptor completed without a response; it must emit a response or an error")
-        return sink.subscription.fail(network.reading.report(error))
+        return sink.subscription.fail(reported(error))
       }
       sink.subscription.deliverIfActive(response, to: sink.next)
       sink.subscription.complete()

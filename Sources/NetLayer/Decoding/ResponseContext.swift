@@ -98,18 +98,28 @@ package final class ResponseContext: Sendable, ContextKey {
   /// An error that is not a `NetworkError` becomes one of kind `other` or `cancelled`. An error of another backend or of an
   /// interceptor keeps its words; only a text that was chosen for its kind is translated. The returned error is marked as
   /// reported, so that later operators do not report it again.
-  package func report(_ error: any Error, from response: Response? = nil) -> NetworkError {
+  ///
+  /// - Parameter call: The request of a call that ends with the error, for the observers. The error may have no request, for
+  ///   example that of an interceptor, or another call may have reported it.
+  package func report(_ error: any Error, from response: Response? = nil, ending call: Request? = nil) -> NetworkError {
     let wrapped = NetworkError.wrapping(error)
     var known =
       (error as? NetworkError)
       ?? self.error(wrapped.kind, wrapped.reason, message: wrapped.words, response: response, underlying: error)
     if known.reading?.home !== home { known = translated(known) }
-    guard !known.context[IsReported.self] else { return known }
+    guard !known.context[IsReported.self] else {
+      if call != nil { noteFailure(known, call) }
+      return known
+    }
     known = (home.mapError?(known) ?? known).carrying(self)
     known.context[IsReported.self] = true
     home.onError?(known)
-    if let observers, let request = known.request { observers.note(.failed, of: request) { $0.error = known } }
+    noteFailure(known, call)
     return known
+  }
+
+  private func noteFailure(_ error: NetworkError, _ call: Request?) {
+    if let observers, let request = error.request ?? call { observers.note(.failed, of: request) { $0.error = error } }
   }
 
   /// Returns the result of `read`, and notes how long it took, as an event of `request`.

@@ -53,6 +53,8 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
       guard !isStopped else { return }
       if !isStarted { follow(reachability) }
       isStarted = true
+      // There may be no entry to send.
+      directory.sweep()
       look()
     }
   }

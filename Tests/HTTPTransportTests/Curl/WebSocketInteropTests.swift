@@ -125,6 +125,7 @@
       } catch let error as NetworkError {
         XCTAssertEqual(error.kind, .connection)
         XCTAssertTrue(error.reason.contains("407"), error.reason)
+        XCTAssertTrue(error.reason.contains("the proxy \(try proxy.url().hostAndPort) responded"), error.reason)
       }
     }
 

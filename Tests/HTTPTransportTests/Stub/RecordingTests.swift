@@ -128,6 +128,23 @@ final class RecordingTests: XCTestCase {
     XCTAssertEqual(try HARReader.entries(of: file).map(\.body), [Data("1".utf8)])
   }
 
+  func test_aRecordingThatCannotBeWritten_saysWhatToDo() throws {
+    for (isFull, words) in [(true, "it would exceed maxSize; raise maxSize"), (false, "make room on the disk")] {
+      let folder = try makeSocketFolder()
+      let live = try RecordingTransport(
+        server, to: URL(filePath: folder).appending(path: "a.har"), maxSize: isFull ? 200 : 1 << 20)
+      if !isFull { try FileManager.default.removeItem(atPath: folder) }
+      let pending = PendingCall(self)
+      let request = Request(url: try XCTUnwrap(URL(string: "http://h/")))
+      _ = pending.send(request, on: live)
+      guard case .failure(let error) = try pending.outcome() else { return XCTFail("it was recorded") }
+      XCTAssertEqual(error.kind, .file)
+      XCTAssert(error.reason.contains(words), error.reason)
+      XCTAssertEqual(error.request?.url, request.url)
+      XCTAssertEqual(error.response?.status, 200)
+    }
+  }
+
   func test_aFileThatIsNotRegularIsNotReplaced() throws {
     let folder = try makeSocketFolder()
     let pipe = URL(filePath: folder).appending(path: "pipe")

@@ -25,6 +25,44 @@ final class StubTransportTests: XCTestCase {
     XCTAssert(error.reason.contains("DELETE https://api.example/nowhere"), error.reason)
   }
 
+  private struct Users: Endpoint {
+    var path = "/users/7"
+    var method = HTTPMethod.put
+    var baseURL: URL?
+  }
+
+  func test_theStubOfAnEndpointMatchesItsMethodAndItsPathBelowAnyBaseURL() throws {
+    let own = URL(string: "https://own.example/v1/")
+    let rows: [(Users, method: HTTPMethod, path: String, isMatch: Bool)] = [
+      (Users(), .put, "/users/7", true), (Users(), .put, "/users/7?a=1", true), (Users(), .put, "/v2/users/7", true),
+      (Users(path: "users/7"), .put, "/v2/users/7", true), (Users(path: "users/7"), .put, "/users/7", true),
+      (Users(), .get, "/users/7", false), (Users(), .put, "/users/78", false), (Users(), .put, "/users/7/a", false),
+      (Users(path: "users/7"), .put, "/otherusers/7", false), (Users(), .put, "/users", false),
+      (Users(path: "../x"), .put, "/x", false),
+      (Users(path: "users/7", baseURL: own), .put, "/v1/users/7", true),
+      (Users(path: "users/7", baseURL: own), .put, "/users/7", false),
+      (Users(path: "users/7", baseURL: own), .put, "/v2/v1/users/7", false),
+    ]
+    for (endpoint, method, path, isMatch) in rows {
+      let stub = StubTransport.Stub(endpoint, .json("1"))
+      let transport = StubTransport([stub, .init(nil, URL(string: path)?.path ?? path, .json("2"))])
+      let body = try outcome(request(method, path), on: transport).get().body
+      XCTAssertEqual(body, Data((isMatch ? "1" : "2").utf8), "\(method) \(path) \(endpoint)")
+    }
+  }
+
+  func test_aSequenceIsUsedInOrder_andItsLastResponseIsRepeated() throws {
+    let transport = StubTransport([
+      .init(.get, "/a", .sequence([.json("1"), .sequence([.json("2"), .json("3")]), .json("4")])),
+      .init(.get, "/none", .sequence([])),
+    ])
+    let bodies = try (1...4).map { _ in
+      String(decoding: try outcome(request(.get, "/a"), on: transport).get().body, as: UTF8.self)
+    }
+    XCTAssertEqual(bodies, ["1", "2", "4", "4"])
+    XCTAssertEqual(TransportSuite.kind(try outcome(request(.get, "/none"), on: transport)), .connection)
+  }
+
   func test_aDelayedResponseCanBeCancelled() throws {
     let transport = StubTransport { _ in .json("{}", after: .seconds(3600)) }
     let pending = PendingCall(self)

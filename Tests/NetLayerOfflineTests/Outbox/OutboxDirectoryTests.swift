@@ -102,7 +102,7 @@ final class OutboxDirectoryTests: XCTestCase {
   func test_outbox_row_03_failedSyncs_throwAndStoreNothing() throws {
     let fixture = try OutboxFixture(self)
     let syncs = DiskSyncs(in: fixture.folder)
-    let outbox = try syncs.run { try fixture.open(limits: Outbox.Limits(maxSize: 2000)) }
+    let outbox = try syncs.run { try fixture.open(limits: Outbox.Limits(maxEntries: 1, maxSize: 2000)) }
     // The failed entries leave their room to others, also those that had their names already.
     for kind in ["file", "directory"] {
       syncs.failing.value = kind
@@ -119,6 +119,69 @@ final class OutboxDirectoryTests: XCTestCase {
     fixture.waits(forResults: ["200 \(body("tea"))"])
     fixture.waits(for: [])
     XCTAssertEqual(fixture.server.applied, [body("tea")])
+  }
+
+  func test_outbox_changeThatFails_isNotKnown() throws {
+    let fixture = try OutboxFixture(self)
+    try fixture.open(starts: false).send(AddNote(text: "tea"))
+    let (app, other) = (try OutboxDirectory(fixture.folder), try OutboxDirectory(fixture.folder))
+    let file = try XCTUnwrap(app.refresh()?.first)
+    // Another process has removed the file meanwhile.
+    try other.remove(file)
+    XCTAssertThrowsError(try app.rename(file, .parked(status: 422)))
+    XCTAssertThrowsError(try app.setAside(file))
+    XCTAssertEqual(app.file(of: file.name.id), file)
+    // A file that can't be removed.
+    try FileManager.default.createDirectory(at: fixture.file(file.text), withIntermediateDirectories: false)
+    XCTAssertThrowsError(try app.remove(file))
+    XCTAssertEqual(app.file(of: file.name.id), file)
+    try FileManager.default.removeItem(at: fixture.file(file.text))
+    try app.remove(file)
+    XCTAssertNil(app.file(of: file.name.id))
+    XCTAssertEqual([app.count, other.count], [0, 0])
+  }
+
+  func test_outbox_writeThatFails_isNotKnown() throws {
+    let fixture = try OutboxFixture(self)
+    try fixture.open(starts: false).send(AddNote(text: "tea"))
+    let syncs = DiskSyncs(in: fixture.folder)
+    let directory = try syncs.run { try OutboxDirectory(fixture.folder) }
+    let file = try XCTUnwrap(directory.refresh()?.first)
+    guard case .entry(let entry) = directory.read(file) else { return XCTFail("it can't be read") }
+    let name = OutboxName(9, UUID())
+    for (kind, count) in [("file", 1), ("directory", 1), (nil, 2)] {
+      syncs.failing.value = kind
+      if kind == nil {
+        try directory.write(entry, as: name)
+      } else {
+        XCTAssertThrowsError(try directory.write(entry, as: name))
+      }
+      XCTAssertEqual(directory.count, count)
+      XCTAssertEqual(directory.last?.number, kind == nil ? 9 : file.name.number)
+    }
+  }
+
+  func test_outbox_names_areReadByteByByte() throws {
+    let name = OutboxName(
+      0x0123_4567_89ab_cdef, try XCTUnwrap(UUID(uuidString: "01234567-89AB-CDEF-0123-456789ABCDEF")))
+    XCTAssertEqual(OutboxName.read(name.text)?.name, name)
+    for (index, byte) in name.text.utf8.enumerated() {
+      // Bytes next to those of digits, letters and dashes, and letters of the other case.
+      let isDigit = byte != UInt8(ascii: "-")
+      for other in ["/", ":", "@", "G", "`", "g", ".", "_", "\0", isDigit ? "-" : "0", index < 16 ? "A" : "a"] {
+        var bytes = Array(name.text.utf8)
+        bytes[index] = Array(other.utf8)[0]
+        XCTAssertNil(OutboxName.read(String(decoding: bytes, as: UTF8.self)), "\(other.debugDescription) at \(index)")
+      }
+    }
+    for hold in ["+0", "+-1", "+200", "+parked"] { XCTAssertNotNil(OutboxName.read(name.text + hold), hold) }
+    for hold in ["+", "+00", "++1", "+1 ", "-200", "200", "+Parked", "+99999999999999999999"] {
+      XCTAssertNil(OutboxName.read(name.text + hold), hold)
+    }
+    XCTAssertLessThan(OutboxName(1, UUID()), OutboxName(2, UUID()))
+    let ids = [UUID(), UUID()].sorted { $0 < $1 }
+    XCTAssertLessThan(OutboxName(1, ids[0]), OutboxName(1, ids[1]))
+    XCTAssertFalse(OutboxName(2, ids[0]) < OutboxName(1, ids[1]))
   }
 
   func test_outbox_descriptors_areClosed() throws {

@@ -70,6 +70,16 @@ final class OutboxStateTests: XCTestCase {
     XCTAssertEqual(actions, [.start(names[2])])
   }
 
+  func test_outbox_unreadableEntry_thatIsListedAgain_holdsKeysUntilItCanBeRead() {
+    var (state, actions) = machine([.init(names[0], hold: .unreadable), .init(names[1], key: "k")])
+    XCTAssertEqual(actions, [])
+    XCTAssertEqual(state.handle(.add([.init(names[0], hold: .unreadable)]), at: .zero), [])
+    XCTAssertEqual(state.handle(.add([.init(names[2], key: "k")]), at: .zero), [], "it is still unreadable")
+    XCTAssertEqual(state.handle(.add([.init(names[0], key: "k")]), at: .zero), [.start(names[0])])
+    XCTAssertEqual(state.handle(.end(names[0], .accepted), at: .zero), [.report(names[0])])
+    XCTAssertEqual(state.handle(.reported(names[0]), at: .zero), [.remove(names[0]), .start(names[1])])
+  }
+
   func test_outbox_failures_parkAfterTheAttempts_lossesDoNotCount() {
     var (state, _) = machine([.init(names[0])])
     for second in 0..<20 {

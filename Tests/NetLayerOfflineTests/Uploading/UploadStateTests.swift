@@ -196,6 +196,21 @@ final class UploadStateTests: XCTestCase {
     XCTAssertEqual(state.handle(offset(nil, status: 413)), [.fail(.response)])
   }
 
+  func test_upload_row_19_limitOfARejection_isUsedIfItIsSmallerThanTheRequest() {
+    // The limit that the server states, and the size of the next request.
+    for (stated, next) in [
+      (Int64?.none, 262_144), (4_000_000, 262_144), (1_000_000, 262_144), (999_999, 999_999), (5_000, 5_000),
+    ] as [(Int64?, Int64)] {
+      var state = state()
+      XCTAssertEqual(state.handle(created).last, .send(from: 0, count: 1_000_000))
+      var reply = UploadState.Reply(status: 413)
+      reply.maxAppend = stated
+      XCTAssertEqual(state.handle(.reply(reply)), [.pause(failures: 1)], "\(stated ?? 0)")
+      _ = state.handle(.resumed)
+      XCTAssertEqual(state.handle(offset(0)).last, .send(from: 0, count: next), "\(stated ?? 0)")
+    }
+  }
+
   /// Returns the sizes of the requests until a server with this limit has accepted one.
   private func sizes(of size: Int64, limit: Int64, requestSize: Int64? = nil, cut: Bool = false) -> [Int64] {
     var state = UploadState(.tus, file: file(size), attempts: 8, size: requestSize)

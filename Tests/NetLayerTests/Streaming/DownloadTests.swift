@@ -87,6 +87,20 @@ final class DownloadTests: XCTestCase {
     second.dispose()
   }
 
+  func test_oneByte_isResumed_andNoByteIsRequestedAsTheWholeFile() throws {
+    for (body, range) in [("a", "bytes=1-"), ("", nil)] {
+      let first = subscribe()
+      _ = try pending(200, ["Content-Length": "6", "ETag": "\"v1\""], body)
+      first.dispose()
+      let second = subscribe()
+      scheduler.advanceBy(0)
+      XCTAssertEqual(transport.pendingCalls.last?.request.headers["Range"], range)
+      XCTAssertEqual(transport.pendingCalls.last?.request.headers["If-Range"], range.map { _ in "\"v1\"" })
+      second.dispose()
+      files.forEach { try? FileManager.default.removeItem(at: directory.appendingPathComponent($0)) }
+    }
+  }
+
   func test_failure_keepsReceivedBytes_andLastModifiedResumesWithoutAnEntityTag() throws {
     _ = subscribe()
     let dates: HTTPHeaders = [

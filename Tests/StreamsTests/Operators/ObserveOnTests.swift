@@ -51,6 +51,23 @@ final class ObserveOnTests: OperatorTestCase {
     }
   }
 
+  func test_elementsThatArriveDuringALongRunAreDelivered() {
+    let time = TestScheduler()
+    let source = PublishSubject<Int>()
+    let seen = Log<Int>()
+    let subscription = source.observeOn(time).subscribe(
+      onNext: { element in
+        if element == 10 { for element in 200..<260 { source.onNext(element) } }
+        seen.add(element)
+        // So slow that the run ends before the queue is empty.
+        usleep(200)
+      })
+    for element in 0..<200 { source.onNext(element) }
+    time.start()
+    XCTAssertEqual(seen.all, Array(0..<260))
+    subscription.dispose()
+  }
+
   func test_anImmediateSchedulerDeliversEverythingInOneRun() {
     let source = PublishSubject<Int>()
     let seen = Log<Int>()
