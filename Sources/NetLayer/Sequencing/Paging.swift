@@ -188,7 +188,7 @@ package final class PagedCall<Item: Decodable & Sendable>: Sendable {
           response.links["next"]?.absoluteString
         }
     case .cursor(.body(let path), _): page.cursor = try json.cursor(at: path)
-    case .cursor(.header(let name), _): page.cursor = response.headers[name].flatMap { $0.isEmpty ? nil : $0 }
+    case .cursor(.header(let name), _): page.cursor = response.headers[name].unlessEmpty
     case .number(_, let start, let pages, _):
       let number = place.flatMap(Int.init) ?? start
       let isLast = try pages.map { try self.isLast(number, of: $0, from: start, json, response) } ?? false
@@ -216,7 +216,7 @@ package final class PagedCall<Item: Decodable & Sendable>: Sendable {
   private func link(in json: JSON, at place: Paging.Place, from response: Response) throws -> String? {
     let text: String?
     switch place {
-    case .header(let name): text = response.headers[name].flatMap { $0.isEmpty ? nil : $0 }
+    case .header(let name): text = response.headers[name].unlessEmpty
     case .body(let path):
       let member = json[path]
       text = try member.exists ? member.cursor(named: path) : json.cursor(at: path)
