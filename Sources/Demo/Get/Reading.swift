@@ -46,7 +46,7 @@ struct Reading: Sendable {
   /// Returns the text of a cursor; `nil` after the last page.
   static func cursor(_ json: JSON) -> String? {
     switch json.kind {
-    case .string: json.string.flatMap { $0.isEmpty ? nil : $0 }
+    case .string: json.string.unlessEmpty
     case .number: json.description
     default: nil
     }

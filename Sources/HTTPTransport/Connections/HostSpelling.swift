@@ -31,6 +31,6 @@ enum HostSpelling {
     guard !host.contains(where: { "/*@?#% ".contains($0) }) else { return nil }
     let lacksBrackets = !host.hasPrefix("[") && host.utf8.filter { $0 == 0x3a }.count > 1
     guard let url = URL(string: "https://\(lacksBrackets ? "[\(host)]" : host)/"), url.port == nil else { return nil }
-    return Self.host(of: url).flatMap { $0.isEmpty ? nil : $0 }
+    return Self.host(of: url).unlessEmpty
   }
 }
