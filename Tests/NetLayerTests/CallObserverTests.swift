@@ -193,6 +193,32 @@ final class CallObserverTests: XCTestCase {
     XCTAssertEqual(trail.calls, [[.started, .sent, .finished, .failed]])
   }
 
+  /// The same for a task that awaits a call which its interceptors end, on another thread and on the transport's.
+  func test_errorOfAnInterceptorWithoutARequest_endsAnAwaitedCall() async throws {
+    struct Other: Error {}
+    let errors: [(any Error, NetworkError.Kind)] = [
+      (NetworkError(kind: .connection, reason: "none"), .connection), (Other(), .other), (CancellationError(), .cancelled),
+    ]
+    let transport = try CurlTransport()
+    for executor in [nil, transport.executor] {
+      for (error, kind) in errors {
+        let (trail, reported) = (Trail(), Box<[NetworkError.Kind]>([]))
+        let network = Network(
+          Backend(
+            baseURL: URL(string: "http://h/"), transport: transport,
+            interceptors: [trail, Ending(responses: .error(error))],
+            onError: { error in reported.update { $0.append(error.kind) } }))
+        let failure = await withTaskExecutorPreference(executor) { () async -> NetworkError? in
+          do throws(NetworkError) { _ = try await network.fetch(Count()) } catch { return error }
+          return nil
+        }
+        XCTAssertEqual(failure?.kind, kind)
+        XCTAssertEqual(trail.calls, [[.started, .failed]], "\(kind), \(executor == nil)")
+        XCTAssertEqual(reported.value, [kind])
+      }
+    }
+  }
+
   func test_aCallThatCannotBeBuilt_hasNoEvents() {
     let virtual = VirtualNetwork(.json("7"))
     let trail = Trail()

@@ -76,7 +76,7 @@ final class CallResponses: StreamSource {
     let delivery = delivery(invalidates: !invalidates.isEmpty)
     let receiver = Receiver(
       network: network, sink: sink, last: onlyLast ? Cell(nil) : nil, number: number, call: call,
-      reports: delivery == .mapping)
+      reports: delivery == .mapping || network.interceptors.count > 1)
     let scope = ReceiverScope(sink.subscription, receiver) { $0.receiver.finish($1) }
     let chain = InterceptorChain(network: network, progress: progress, delivery: delivery)
     var responses = limited(chain(request), request)
@@ -179,7 +179,8 @@ final class CallResponses: StreamSource {
     let number: Int?
     /// The request of the call, if the network has observers.
     let call: Cell<Request>?
-    /// Whether this object reports errors.
+    /// Whether this object reports errors. An awaiting task reports those of a transport without interceptors, which are of
+    /// this call and `NetworkError`s.
     let reports: Bool
 
     func receive(_ response: Response) {
