@@ -197,7 +197,8 @@ final class CallObserverTests: XCTestCase {
   func test_errorOfAnInterceptorWithoutARequest_endsAnAwaitedCall() async throws {
     struct Other: Error {}
     let errors: [(any Error, NetworkError.Kind)] = [
-      (NetworkError(kind: .connection, reason: "none"), .connection), (Other(), .other), (CancellationError(), .cancelled),
+      (NetworkError(kind: .connection, reason: "none"), .connection), (Other(), .other),
+      (CancellationError(), .cancelled),
     ]
     let transport = try CurlTransport()
     for executor in [nil, transport.executor] {
