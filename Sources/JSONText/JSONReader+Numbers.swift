@@ -19,8 +19,7 @@ extension JSONReader {
   private func longInteger<Integer: FixedWidthInteger>(_ word: JSONWord, as type: Integer.Type) -> Integer? {
     let number = JSONNumber(bytes(word))
     guard number.exponent >= 0, !number.digits.isEmpty else { return number.digits.isEmpty ? 0 : nil }
-    // No integer has more than 128 bits.
-    guard number.digits.count + number.exponent <= 40 else { return nil }
+    // A value that exceeds the type ends the loop, whatever the exponent.
     var value: Integer = 0
     for index in 0..<(number.digits.count + number.exponent) {
       let digit = index < number.digits.count ? number.digits[index] : 0

@@ -30,4 +30,18 @@ final class TestSchedulerTests: XCTestCase {
     time.advanceTo(3)
     XCTAssertEqual(time.clock, 12, "it never goes back")
   }
+
+  func test_durations_areRoundedUpToWholeUnits_butNotForAnErrorOfCalculation() {
+    let error = Duration(secondsComponent: 0, attosecondsComponent: 100_000_000)
+    let durations: [(Duration, TestTime)] = [
+      (.zero, 0), (.seconds(-1), 0), (error, 1), (.milliseconds(999), 1), (.seconds(1), 1), (.seconds(1) + error, 1),
+      (.milliseconds(1001), 2), (.seconds(7) + error, 7), (.seconds(Int64.max), .max),
+    ]
+    for (duration, expected) in durations {
+      let time = TestScheduler()
+      _ = time.scheduleRelative(duration) {}
+      time.start()
+      XCTAssertEqual(time.clock, expected, "\(duration)")
+    }
+  }
 }

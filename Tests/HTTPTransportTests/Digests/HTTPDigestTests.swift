@@ -24,6 +24,10 @@ final class HTTPDigestTests: XCTestCase {
       HTTPDigest.hmacSHA256(
         Data("Test Using Larger Than Block-Size Key - Hash Key First".utf8), key: Data(repeating: 0xAA, count: 131)
       ).hex, "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54")
+    // A key of one block is used as it is.
+    XCTAssertEqual(
+      HTTPDigest.hmacSHA256(Data("Hi There".utf8), key: Data(0..<64)).hex,
+      "e311769a0a9a3af1ad9da74c1933bab5ac0aa48367b55ab6ec995508bdab1db6")
   }
 
   func test_md5() {

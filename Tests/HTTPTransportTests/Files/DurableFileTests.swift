@@ -142,6 +142,21 @@ final class DurableFileTests: XCTestCase {
     XCTAssertEqual(try names(), ["file0", "file1"])
   }
 
+  /// A file that is not synced is created and renamed often enough to be swept before its writer has the lock.
+  func test_aFileThatIsSweptBeforeItIsLocked_isCreatedAgain() throws {
+    let isOver = Locked(false)
+    let swept = expectation(description: "swept")
+    let directory = try DurableDirectory(path: folder.path)
+    try DetachedThread.start("sweeps") {
+      while !isOver.withLock({ $0 }) { try? directory.sweep() }
+      swept.fulfill()
+    }
+    for _ in 0..<2000 { XCTAssertNoThrow(try directory.create(Data(), isCache: true).rename(to: "note")) }
+    isOver.withLock { $0 = true }
+    wait(for: [swept], timeout: 10)
+    XCTAssertEqual(try names(), ["note"])
+  }
+
   func test_lock_hasOneOwner_untilItIsReleased() throws {
     var first: DurableDirectory? = try DurableDirectory(path: folder.path, marker: "lock")
     XCTAssertThrowsError(try DurableDirectory(path: folder.path, marker: "lock")) { error in

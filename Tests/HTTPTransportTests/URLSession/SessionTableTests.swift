@@ -1,5 +1,6 @@
 #if HAS_URLSESSION
   import Foundation
+  import LoopbackServer
   import NetLayer
   import TestSupport
   import XCTest
@@ -34,6 +35,33 @@
       try send()
       until { kind.value == .cancelled && sent == nil }
       withExtendedLifetime(transport) {}
+    }
+
+    func test_aStreamThatItsReceiverEndsAtTheHead_isReleased() throws {
+      let transport = URLSessionTransport()
+      let server = try TestServer { _ in .json("[1]") }
+      let control = Box<(any StreamControl)?>(nil)
+      let kind = Box<NetworkError.Kind?>(nil)
+      weak var sent: SessionTransfer?
+      func start() throws {
+        let started = transport.stream(
+          Request(url: server.url("/")), progress: nil,
+          receiver: StreamReceiver(
+            head: { _ in
+              while control.value == nil {}
+              control.value?.dispose()
+            }, chunk: { _ in .continue },
+            completion: { result in
+              if case .failure(let error) = result { kind.value = error.kind }
+              control.value = nil
+            }))
+        sent = started as? SessionTransfer
+        XCTAssertNotNil(sent)
+        control.value = started
+      }
+      try start()
+      until { kind.value == .cancelled && sent == nil }
+      withExtendedLifetime((transport, server)) {}
     }
   }
 #endif
