@@ -33,6 +33,18 @@ final class SignerTests: XCTestCase {
         transport: transport, signer: signer))
   }
 
+  func test_callWithTheContextOfASignedRequest_isNotSignedForAnotherOrigin() throws {
+    let transport = StubTransport { _ in .json("{}") }
+    let network = try network(transport, HMACSigner(key: Data("k".utf8)))
+    _ = record(network.responses(.get, "/a"))
+    var call = Call<Response>(.get, "http://other/b")
+    call.context = transport.requests[0].context
+    _ = record(network.responses(call))
+    XCTAssertNotNil(transport.requests[0].headers["X-Signature"])
+    XCTAssertNil(transport.requests[1].headers["X-Signature"])
+    XCTAssertEqual(transport.requests[1].url.absoluteString, "http://other/b")
+  }
+
   func test_row_0_2_md5Signature_coversTheSortedFinalParameters() throws {
     let transport = StubTransport { _ in .json("{}") }
     let network = try network(transport, AntiCrawler(secret: "s"))

@@ -47,6 +47,20 @@ final class CoalescingInterceptorTests: XCTestCase {
     }
   }
 
+  func test_row_3_14_requestThatIsSentAgainByItsFailure_isNotSharedWithTheFailedOne() {
+    let count = Box(0)
+    let virtual = VirtualNetwork { _ in
+      count.update { $0 += 1 }
+      return count.value == 1 ? .failure(.timeout, after: .seconds(1)) : .json("ok", after: .seconds(1))
+    }
+    let network = virtual.network(CoalescingInterceptor())
+    _ = network.responses(.get, "/x").subscribe(
+      onNext: { _ in XCTFail("the first one fails") },
+      onError: { _ in virtual.note("again ", network.responses(.get, "/x")) })
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["again 200 ok @2000"])
+  }
+
   func test_row_3_14_differentRequests_areNotShared() {
     let virtual = VirtualNetwork(.json("ok", after: .seconds(1)))
     let network = virtual.network(CoalescingInterceptor())
