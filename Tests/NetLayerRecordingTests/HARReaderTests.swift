@@ -105,6 +105,8 @@ final class HARReaderTests: XCTestCase {
 
   func test_onlyTextBodiesOfRequestsAreCompared() throws {
     XCTAssertEqual(try sent(#""method":"GET""#), HAREntry.SentBody.none)
+    XCTAssertEqual(try sent(#""method":"GET","bodySize":0"#), HAREntry.SentBody.none)
+    XCTAssertEqual(try sent(#""method":"GET","bodySize":1"#), .unknown)
     XCTAssertEqual(try sent(#""method":"POST""#), .unknown)
     XCTAssertEqual(
       try sent(#""method":"POST","bodySize":3,"postData":{"mimeType":"a/b","text":"Zoë"}"#), .text("Zoë", type: "a/b"))

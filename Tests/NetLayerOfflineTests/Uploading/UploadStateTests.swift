@@ -194,6 +194,12 @@ final class UploadStateTests: XCTestCase {
     var state = state(size: 32_000)
     _ = state.handle(created)
     XCTAssertEqual(state.handle(offset(nil, status: 413)), [.fail(.response)])
+    // No request is smaller than one without bytes.
+    var empty = self.state(.ietf(), size: 0)
+    XCTAssertEqual(empty.handle(created).last, .send(from: 0, count: 0))
+    var reply = UploadState.Reply(status: 413)
+    reply.maxAppend = 0
+    XCTAssertEqual(empty.handle(.reply(reply)), [.fail(.response)])
   }
 
   func test_upload_row_19_limitOfARejection_isUsedIfItIsSmallerThanTheRequest() {
