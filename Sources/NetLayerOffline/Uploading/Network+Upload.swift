@@ -129,9 +129,9 @@ extension Network {
   ///
   /// The endpoint must be the same as that of the upload. The file may be gone. It completes if there is no such upload,
   /// if the server does not support deletion (405, 501), and after every status that another attempt would not change:
-  /// 4xx except 401, 408, 423, 425 and 429. A redirect is followed as in the upload. Such a refusal is reported to the backend's `onError`, because the server may
+  /// 4xx except 401, 408, 423, 425 and 429. Such a refusal is reported to the backend's `onError`, because the server may
   /// still have the upload. Otherwise, it fails, keeps the note, and can be repeated. It fails with `busy` while another
-  /// process runs the upload.
+  /// process runs the upload. A redirect is followed as in the upload.
   public func cancelUpload(
     of file: URL, to endpoint: some Endpoint, by method: UploadProtocol, storingIn directory: URL? = nil
   ) -> Completable {
