@@ -77,11 +77,10 @@ public struct Envelope: Sendable {
   }()
 
   /// The usual paths of error messages: GitHub, Google, Stripe, Elasticsearch, OAuth (RFC 6749 §5.2), problem details
-  /// (RFC 9457 §3.1), FastAPI, JSON:API, GraphQL, container registries.
+  /// (RFC 9457 §3.1), FastAPI, JSON:API, GraphQL, container registries, AWS and ASP.NET.
   private static let standardErrorMessages = [
     "message", "error.message", "error.reason", "error_description", "error", "detail", "detail[0].msg",
-    "errors[0].message",
-    "errors[0].detail", "title",
+    "errors[0].message", "errors[0].detail", "title", "Message",
   ]
 
   /// Returns the server's message in the body of an error response, or `nil`.

@@ -7,6 +7,9 @@ final class JSONValueTests: XCTestCase {
     let json: JSON = ["a": 1, "b": [true, nil, "x\"\n", 1.5], "c": [:], "d": []]
     XCTAssertEqual(json.description, #"{"a":1,"b":[true,null,"x\"\n",1.5],"c":{},"d":[]}"#)
     XCTAssertEqual(json["b"][2].string, "x\"\n")
+    let name = "\"x"
+    let interpolated: JSON = ["a": "\(name) and \(1)"]
+    XCTAssertEqual(interpolated.description, #"{"a":"\"x and 1"}"#)
     XCTAssertEqual(JSON("null"), try JSON(parsing: #""null""#), "a literal is a string, not a text to parse")
     let missing = json["nothing"]
     XCTAssertEqual(([missing] as JSON).description, "[null]")

@@ -190,7 +190,7 @@ final class GuideSamples: XCTestCase {
     let stub = StubTransport { _ in .json(#"{"detail":"Check these fields","fields":["amount"]}"#, status: 422) }
     let api = Network(Backend(baseURL: todosURL, transport: stub))
 
-    do {
+    do throws(NetworkError) {
       try await api.fetch(.post("/orders", parameters: ["item": "tea"]))
     } catch {
       guard error.status == 422 else { throw error }

@@ -144,7 +144,7 @@
       for _ in 0..<3 {
         let put = Request(
           method: .put, url: server.url, body: body,
-          timeouts: .init(connect: .seconds(20), idle: .seconds(0.25), attempt: .seconds(60)))
+          timeouts: .init(connect: .seconds(20), idle: .seconds(0.7), attempt: .seconds(60)))
         XCTAssertEqual(try outcome(put, on: transport).get().status, 200)
       }
       XCTAssertEqual(waits.withLock { $0 }, 1)
