@@ -108,7 +108,7 @@ extension HAREntry {
         .file, reason: "the recording has only \(body.count) of the \(fullCount) bytes of the response to \(url)")
     }
     let (headers, body) = (redaction.redacted(responseHeaders), redaction.body(body))
-    guard resourceType == "websocket", status == 101 else {
+    guard status == 101 else {
       return .response(status: status, headers: headers, body: body)
     }
     let steps = messages.filter { !$0.isSent }.compactMap { message -> StubTransport.WebSocketScript.Step? in

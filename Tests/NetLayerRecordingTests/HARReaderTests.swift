@@ -59,6 +59,8 @@ final class HARReaderTests: XCTestCase {
     XCTAssertEqual(entry.time, 0)
     XCTAssertEqual(entry.timings.wait, 0)
     XCTAssertEqual(entry.timings.dns, 1e12)
+    XCTAssertEqual([entry.timings.send, entry.timings.receive], [0, 0])
+    XCTAssertEqual([entry.timings.blocked, entry.timings.connect, entry.timings.ssl], [-1, -1, -1])
   }
 
   func test_numbersOfFieldsAndMessagesAreLimited() throws {

@@ -98,6 +98,34 @@ final class RecorderLimitTests: XCTestCase {
     XCTAssertEqual(calls.dropped, 3)
   }
 
+  func test_streamedBody_isKeptUpToItsLimit_andItsSizeIsThatOfAll() {
+    var calls = RecordedCalls(maxCalls: 3, maxSize: .max, maxBodySize: 10, redaction: .standard)
+    for kind in [CallEvent.Kind.started, .sent] { calls.apply(noted(event(kind))) }
+    calls.apply(noted(event(.head) { $0.response = Response(request: request, status: 200) }))
+    for (chunks, kept) in [(1, 4), (2, 8), (3, 10), (4, 10)] {
+      calls.apply(noted(event(.chunk) { $0.data = Data("abcd".utf8) }))
+      XCTAssertEqual(calls.all.first?.attempts.first?.streamed?.count, kept, "\(chunks) chunks")
+    }
+    calls.apply(noted(event(.finished) { $0.response = Response(request: request, status: 200) }))
+    XCTAssertEqual(calls.all.first?.attempts.first?.archived.body, Data("abcdabcdab".utf8))
+    XCTAssertEqual(calls.all.first?.attempts.first?.archived.fullCount, 16)
+  }
+
+  func test_callsThatWereCleared_areNotDroppedAgain() {
+    var calls = RecordedCalls(maxCalls: 2, maxSize: .max, maxBodySize: 10, redaction: .standard)
+    func end(_ numbers: Range<Int>) {
+      for call in numbers {
+        calls.apply(noted(event(.started, call: call)))
+        calls.apply(noted(event(.failed, call: call) { $0.error = NetworkError(kind: .timeout, reason: "") }))
+      }
+    }
+    end(1..<3)
+    calls.clear()
+    end(3..<6)
+    XCTAssertEqual(calls.all.map(\.number), [4, 5])
+    XCTAssertEqual(calls.dropped, 1)
+  }
+
   func test_shortArchive_withManyFields_isRefused() throws {
     let value = String(repeating: #"\n"#, count: 999)
     let field = #"{"name":"Set-Cookie","value":"\#(value)"}"#

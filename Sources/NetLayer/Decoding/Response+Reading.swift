@@ -120,7 +120,7 @@ extension Response {
   /// Interceptors use it to recognize an error that the server reports with status 200.
   public var envelopeCode: Int? {
     let rules = reading.envelope.value
-    guard !rules.isNone, !body.isEmpty else { return nil }
+    guard !rules.isNone else { return nil }
     return (try? JSON(parsing: body)).flatMap(rules.numericCode)
   }
 

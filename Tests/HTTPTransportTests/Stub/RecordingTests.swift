@@ -56,6 +56,18 @@ final class RecordingTests: XCTestCase {
     XCTAssertEqual(try outcome(replay, #"{"a":3}"#), "connection")
   }
 
+  func test_aRecordedResponse_isStreamedWithoutTheServer() throws {
+    XCTAssertEqual(try outcome(try transport(.all), .none), "1")
+    let url = try XCTUnwrap(URL(string: "http://h/x?token=secret"))
+    for mode in [RecordingTransport.Mode.once, .strict] {
+      let pending = PendingStream(self)
+      pending.start(Request(method: .post, url: url), on: try transport(mode))
+      _ = try pending.outcome()
+      XCTAssertEqual(String(decoding: pending.body, as: UTF8.self), "1")
+    }
+    XCTAssertEqual(server.requests.count, 1)
+  }
+
   func test_secretsInABodyAreNotRecordedNorCompared() throws {
     XCTAssertEqual(try outcome(try transport(.all), #"{"password":"one","a":1}"#), "1")
     XCTAssertFalse(try String(contentsOf: file, encoding: .utf8).contains("one"))

@@ -138,6 +138,13 @@ final class OutboxDirectoryTests: XCTestCase {
     try FileManager.default.removeItem(at: fixture.file(file.text))
     try app.remove(file)
     XCTAssertNil(app.file(of: file.name.id))
+    // A damaged file is no entry, before the next listing, too.
+    try fixture.open(starts: false).send(AddNote(text: "rice"))
+    let damaged = try XCTUnwrap(app.refresh(lists: true)?.first)
+    XCTAssertEqual(app.count, 1)
+    _ = try app.setAside(damaged)
+    XCTAssertEqual(app.count, 0)
+    XCTAssertNil(app.file(of: damaged.name.id))
     XCTAssertEqual([app.count, other.count], [0, 0])
   }
 

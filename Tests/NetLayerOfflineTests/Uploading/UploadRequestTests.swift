@@ -165,6 +165,40 @@ final class UploadRequestTests: UploadTestCase {
     }
   }
 
+  /// An interceptor that says which origin has redirected the creation.
+  private struct Redirected: Interceptor {
+    let origin: String
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+      next(request).map { response in
+        var response = response
+        if let url = URL(string: origin), request.method == .post { response.redirects = [.init(url: url, status: 303)] }
+        return response
+      }
+    }
+  }
+
+  func test_upload_row_29_locationThatAnotherOriginHasChosen_getsNoCredentials() throws {
+    for (origin, place, isRefused) in [
+      ("http://h/", "/uploads/1", false), ("http://other/", "/uploads/1", true),
+      ("http://other/", "http://other/uploads/1", false),
+    ] {
+      sent.value = []
+      try removeNotes()
+      try write(10)
+      let network = stubbed { $0.interceptors = [Redirected(origin: origin)] } by: { request, _ in
+        Response(
+          request: request, status: request.method == .post ? 201 : 204, headers: ["Location": place, "Upload-Offset": "10"])
+      }
+      let error = Box<NetworkError?>(nil)
+      let upload = network.transfer(film, to: .post("/files"), by: .tus, retry: policy)
+        .subscribe(onError: { error.value = $0 as? NetworkError })
+      scheduler.advanceBy(0)
+      XCTAssertEqual(methodsSent, isRefused ? ["POST"] : ["POST", "PATCH"], "\(origin), \(place)")
+      XCTAssertEqual(error.value?.reason.contains("another origin has chosen"), isRefused ? true : nil)
+      upload.dispose()
+    }
+  }
+
   func test_upload_invalidatesTheTagsOfItsEndpoint_whenItEnds() throws {
     try write(0)
     let network = stubbed { request, _ in
