@@ -68,7 +68,7 @@ struct RecordedCalls {
   private var numbers: [Int: Int] = [:]
   private var sizes: [Int: Int] = [:]
   private var size = 0
-  /// The calls that have ended; some may be removed already.
+  /// The calls that have ended.
   private var ended = Heap<Int>()
 
   init(maxCalls: Int, maxSize: Int, maxBodySize: Int, redaction: Redaction) {
@@ -310,7 +310,6 @@ struct RecordedCalls {
     if entry.state != .open, entries[entry.number]?.state == .open { ended.insert(entry.number) }
     keep(entry)
     while entries.count > maxCalls || size > maxSize, let number = ended.removeFirst() {
-      guard entries[number] != nil else { continue }
       remove(number)
       dropped += 1
     }

@@ -43,7 +43,8 @@ final class InspectorSecurityTests: XCTestCase {
     let secret = page.secret
     let wrong = String(secret.dropLast()) + (secret.last == "0" ? "1" : "0")
     let paths = [
-      "/", "/favicon.ico", "/\(wrong)", "/\(wrong)/har", "/\(secret)x", "/\(secret.dropLast())", "//\(secret)",
+      "/", "/favicon.ico", "/\(wrong)", "/\(wrong)/har", "/\(secret)x", "/\(secret)har",
+      "/\(secret.dropLast())", "//\(secret)",
       "/\(secret)/nothing", "/\(secret)/calls/1", "/\(secret)/calls/", "/\(secret)/calls/x",
       "/\(secret)/calls/99999999999999999999", "/\(secret)/../\(secret)", "/%2e/\(secret)",
       "/\(secret.uppercased())/har",
