@@ -138,7 +138,7 @@ final class OutboxDirectoryTests: XCTestCase {
     try FileManager.default.removeItem(at: fixture.file(file.text))
     try app.remove(file)
     XCTAssertNil(app.file(of: file.name.id))
-    // A damaged file is no entry, before the next listing, too.
+    // A damaged file does not count, even before the next listing.
     try fixture.open(starts: false).send(AddNote(text: "rice"))
     let damaged = try XCTUnwrap(app.refresh(lists: true)?.first)
     XCTAssertEqual(app.count, 1)
