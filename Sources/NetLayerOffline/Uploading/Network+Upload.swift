@@ -54,8 +54,8 @@ extension Network {
   ///   - retry: The number of attempts without progress, and their delays. The default, 8, allows pauses of up to about
   ///     a minute in total. A server may request longer ones (`Retry-After`), up to a minute each.
   ///   - requestSize: The number of bytes of every request but the last, for a server that requires a minimum or multiples,
-  ///     such as 5 MB or 256 KB. By default, one request has the whole file, and after a cut or status 413, requests have
-  ///     multiples of 256 KB as far as the server accepts them.
+  ///     such as 5 MB or 256 KB. By default, one request has the whole file. After a cut or status 413, a request has a
+  ///     multiple of 256 KB, or fewer bytes if the server accepts no more.
   ///   - directory: The directory of the note; `nil` for the directory of the file. Files of the same name need
   ///     different directories.
   /// - Returns: The events, one at a time, on the backend's `mapping` scheduler or on the thread that ends the upload.
