@@ -15,19 +15,22 @@ extension EventMonitor {
     to logger: Logger, level: Logger.Level = .info, redaction more: Redaction = .backend
   ) -> EventMonitor {
     EventMonitor { event in
-      let redaction = event.request.redaction(adding: more)
-      let (line, own): (String, Logger.Level)
+      let own: Logger.Level
       if let response = event.response {
-        (line, own) = ("\(response.status)", response.status < 400 ? level : .notice)
-      } else if let error = event.error {
-        (line, own) = ("failed: \(redaction.redacted("\(error)"))", .warning)
+        own = response.status < 400 ? level : .notice
+      } else if event.error != nil {
+        own = .warning
       } else if event.kind == .cancelled {
-        (line, own) = ("cancelled", .notice)
+        own = .notice
       } else {
         return
       }
-      // Attributes take time.
+      // Redaction and attributes take time.
       guard logger.logLevel <= own else { return }
+      let redaction = event.request.redaction(adding: more)
+      let line =
+        event.response.map { "\($0.status)" }
+        ?? event.error.map { "failed: \(redaction.redacted("\($0)"))" } ?? "cancelled"
       let request = event.request
       logger.log(
         level: own, "\(request.method) \(redaction.redacted(request.url)) \(line)",
