@@ -171,7 +171,9 @@ final class UploadRequestTests: UploadTestCase {
     func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
       next(request).map { response in
         var response = response
-        if let url = URL(string: origin), request.method == .post { response.redirects = [.init(url: url, status: 303)] }
+        if let url = URL(string: origin), request.method == .post {
+          response.redirects = [.init(url: url, status: 303)]
+        }
         return response
       }
     }
@@ -185,9 +187,12 @@ final class UploadRequestTests: UploadTestCase {
       sent.value = []
       try removeNotes()
       try write(10)
-      let network = stubbed { $0.interceptors = [Redirected(origin: origin)] } by: { request, _ in
+      let network = stubbed {
+        $0.interceptors = [Redirected(origin: origin)]
+      } by: { request, _ in
         Response(
-          request: request, status: request.method == .post ? 201 : 204, headers: ["Location": place, "Upload-Offset": "10"])
+          request: request, status: request.method == .post ? 201 : 204,
+          headers: ["Location": place, "Upload-Offset": "10"])
       }
       let error = Box<NetworkError?>(nil)
       let upload = network.transfer(film, to: .post("/files"), by: .tus, retry: policy)
