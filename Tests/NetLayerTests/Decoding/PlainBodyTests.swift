@@ -77,7 +77,8 @@ final class PlainBodyTests: XCTestCase {
       of: network(#"{"error":"\#(String(repeating: "x", count: 5000))"}"#, status: 400).json(.get, "/x").bool())
     XCTAssertEqual(long.message.count, 1001)
     XCTAssertEqual(
-      try failure(of: network(#"{"__type":"a.b#C","Message":"aws"}"#, status: 400).json(.get, "/x").bool()).message, "aws")
+      try failure(of: network(#"{"__type":"a.b#C","Message":"aws"}"#, status: 400).json(.get, "/x").bool()).message,
+      "aws")
     let dotted = Envelope(message: "odata.msg")
     XCTAssertEqual(
       try failure(of: network(#"{"odata.msg":"w"}"#, status: 400, envelope: dotted).json(.get, "/x").bool()).message,
