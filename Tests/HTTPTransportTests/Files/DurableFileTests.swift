@@ -34,6 +34,13 @@ final class DurableFileTests: XCTestCase {
     XCTAssertEqual(try names(), [])
   }
 
+  func test_fileOfExactlyTheLimit_isRead() throws {
+    let directory = try DurableDirectory(path: folder.path)
+    try directory.write(Data(count: 10), as: "a")
+    XCTAssertEqual(try directory.read("a", limit: 10)?.bytes.count, 10)
+    XCTAssertThrowsError(try directory.read("a", limit: 9)) { XCTAssertEqual(($0 as? POSIXError)?.code, .EFBIG) }
+  }
+
   func test_everyTruncation_isRecognized() {
     let bytes = DurableFile.framed(Data(#"{"access":"a"}"#.utf8))
     for count in 0..<bytes.count {

@@ -37,6 +37,23 @@
       withExtendedLifetime(transport) {}
     }
 
+    func test_aRequestWithItsResponse_isReleased() throws {
+      let transport = URLSessionTransport()
+      let server = try TestServer { _ in .json("[1]") }
+      let status = Box(0)
+      weak var sent: SessionTransfer?
+      func send() {
+        sent =
+          transport.send(Request(url: server.url("/")), progress: nil) { result in
+            status.value = (try? result.get().status) ?? -1
+          } as? SessionTransfer
+        XCTAssertNotNil(sent)
+      }
+      send()
+      until { status.value == 200 && sent == nil }
+      withExtendedLifetime((transport, server)) {}
+    }
+
     func test_aStreamThatItsReceiverEndsAtTheHead_isReleased() throws {
       let transport = URLSessionTransport()
       let server = try TestServer { _ in .json("[1]") }

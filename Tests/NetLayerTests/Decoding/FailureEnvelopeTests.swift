@@ -98,6 +98,11 @@ final class FailureEnvelopeTests: XCTestCase {
     let plain = network(#"{"errors":[{"message":"no"}]}"#, .none)
     let error = await failure { _ = try await plain.fetch(.post("/"), as: User.self) }
     XCTAssertTrue(error?.reason.hasSuffix("set envelope: .graphQL on the backend") == true, error?.reason ?? "")
+    // A backend that has chosen its envelope needs no advice.
+    let chosen = network(#"{"code":200,"data":{},"errors":[{"message":"no"}]}"#, .standard)
+    let mismatch = await failure { _ = try await chosen.fetch(.post("/"), as: User.self) }
+    XCTAssertEqual(mismatch?.kind, .parse)
+    XCTAssertEqual(mismatch?.reason.contains("set envelope"), false, mismatch?.reason ?? "")
   }
 
   func test_placesMayBePaths() async throws {
