@@ -111,6 +111,18 @@ final class RecorderLimitTests: XCTestCase {
     XCTAssertEqual(calls.all.first?.attempts.first?.archived.fullCount, 16)
   }
 
+  func test_bodyThatIsNotKept_hasItsSize() {
+    let bytes = Data([0xFF, 0, 0xFE])
+    for (type, kept) in [("application/octet-stream", 3), ("application/x-own", 0)] {
+      var calls = RecordedCalls(maxCalls: 3, maxSize: .max, maxBodySize: 10, redaction: .standard)
+      for kind in [CallEvent.Kind.started, .sent] { calls.apply(noted(event(kind))) }
+      let response = Response(request: request, status: 200, headers: ["Content-Type": type], body: bytes)
+      calls.apply(noted(event(.finished) { $0.response = response }))
+      XCTAssertEqual(calls.all.first?.attempts.first?.archived.body.count, kept, type)
+      XCTAssertEqual(calls.all.first?.attempts.first?.archived.fullCount, kept == 3 ? nil : 3, type)
+    }
+  }
+
   func test_callsThatWereCleared_areNotDroppedAgain() {
     var calls = RecordedCalls(maxCalls: 2, maxSize: .max, maxBodySize: 10, redaction: .standard)
     func end(_ numbers: Range<Int>) {
@@ -124,6 +136,12 @@ final class RecorderLimitTests: XCTestCase {
     end(3..<6)
     XCTAssertEqual(calls.all.map(\.number), [4, 5])
     XCTAssertEqual(calls.dropped, 1)
+  }
+
+  func test_archiveBeyondTheLimit_isRefusedBeforeItIsRead() {
+    XCTAssertThrowsError(try HARReader.entries(in: Data(count: HARReader.maxSize + 1))) {
+      XCTAssertEqual(($0 as? HARReader.Invalid)?.reason, "it is larger than \(HARReader.maxSize >> 20) MB")
+    }
   }
 
   func test_shortArchive_withManyFields_isRefused() throws {

@@ -68,6 +68,20 @@ final class RecordingTests: XCTestCase {
     XCTAssertEqual(server.requests.count, 1)
   }
 
+  func test_aShutdown_reachesTheBaseTransport() throws {
+    struct Closing: Transport {
+      let isShutDown: Flag
+      func send(
+        _ request: Request, progress: ProgressHandler?,
+        completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
+      ) -> any Disposable { Disposables.create() }
+      func shutdown() { isShutDown.raise() }
+    }
+    let base = Closing(isShutDown: Flag())
+    try RecordingTransport(base, to: file, mode: .all).shutdown()
+    XCTAssertTrue(base.isShutDown.isRaised)
+  }
+
   func test_secretsInABodyAreNotRecordedNorCompared() throws {
     XCTAssertEqual(try outcome(try transport(.all), #"{"password":"one","a":1}"#), "1")
     XCTAssertFalse(try String(contentsOf: file, encoding: .utf8).contains("one"))
