@@ -93,6 +93,10 @@ extension JSON {
   /// Invalid characters in a key are replaced by U+FFFD.
   public var members: [Member]? { namedMembers?.map { Member(key: $0.text, value: $1) } }
 
+  /// Unavailable: `members` has the names.
+  @available(*, unavailable, message: "the names are in members: json.members?.map(\\.key)")
+  public var keys: [String] { [] }
+
   /// A member of an object.
   public struct Member: Sendable, Equatable {
     /// The name.

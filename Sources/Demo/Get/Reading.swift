@@ -7,7 +7,7 @@ struct Reading: Sendable {
   var byteCount: Int
   /// The URL of the response after redirects; `nil` without any.
   var finalURL: String?
-  /// The header fields of the response; `nil` unless they are printed.
+  /// The header and trailer fields of the response; `nil` unless they are printed.
   var headers: HTTPHeaders?
   var content: Body
   /// The unchanged bytes of the body, or of the selected value.
@@ -20,7 +20,9 @@ struct Reading: Sendable {
     status = response.status
     byteCount = response.body.count
     finalURL = response.finalURL
-    headers = options.showsHeaders ? response.headers : nil
+    // As in curl's output, with the fields after the body.
+    let fields = response.trailers.reduce(into: response.headers) { $0.append($1.name, $1.value) }
+    headers = options.showsHeaders ? fields : nil
     guard options.envelope != nil || options.path != nil || options.followPages else {
       raw = response.body
       content = Body(response)

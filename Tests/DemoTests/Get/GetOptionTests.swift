@@ -83,7 +83,13 @@ final class GetOptionTests: XCTestCase {
         .json("1").header("Set-Cookie", "a=1").header("X-A", "\"q\"").header("set-cookie", "b")
       }
       routes.on("GET", "/down") { _ in .status(503).header("Retry-After", "7") }
+      routes.on("GET", "/late") { _ in
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: ETag\r\n\r\n"
+        return TestServer.Response(body: .raw([.init(head + "1\r\n7\r\n0\r\nETag: \"t\"\r\n\r\n")]))
+      }
     }
+    let late = try object(DemoProcess.run("get", "-i", url(server, "/late")).lines.first)
+    XCTAssertEqual((late["headers"] as? [String: [String]])?["etag"], ["\"t\""])
     let shown = try object(DemoProcess.run("get", "-i", url(server, "/")).lines.first)
     let headers = try XCTUnwrap(shown["headers"] as? [String: [String]])
     XCTAssertEqual(headers["set-cookie"], ["a=1", "b"])

@@ -365,8 +365,12 @@ final class UploadServerRowTests: UploadTestCase {
     XCTAssertThrowsError(try UploadNoteFile(url), "the lock outlives the rename") { error in
       XCTAssertEqual((error as? NetworkError)?.kind, .busy)
     }
-    again.letGo()
     XCTAssertEqual(DurableRecord(try Data(contentsOf: url))?.head["later"].description, "[1,2]")
     XCTAssertEqual(DurableRecord(try Data(contentsOf: url))?.head["isEnding"].bool, true)
+    // The next upload of the file has none of them.
+    again.forget()
+    try again.save(note)
+    again.letGo()
+    XCTAssertEqual(DurableRecord(try Data(contentsOf: url))?.head["later"].exists, false)
   }
 }
