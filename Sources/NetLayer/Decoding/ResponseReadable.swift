@@ -50,9 +50,11 @@ extension JSON: ResponseReadable {
 extension Optional: ResponseReadable where Wrapped: ResponseReadable {
   /// The `Accept` field of the wrapped type.
   public static var accept: String? { Wrapped.accept }
-  /// Returns `nil` for an empty body, as in a 204 response.
+  /// Returns `nil` for an empty body, as in a 204 response, and for JSON that is `null`.
   public static func read(_ response: Response) throws -> Wrapped? {
-    try response.isEmpty ? nil : Wrapped.read(response)
+    guard !response.isEmpty else { return nil }
+    let value = try Wrapped.read(response)
+    return (value as? JSON)?.isNull == true ? nil : value
   }
 }
 

@@ -49,9 +49,10 @@ extension Network {
 
   /// Calls `endpoint` and emits a model for each line of the body, which is line-delimited JSON (NDJSON, JSON Lines).
   ///
-  /// Blank lines are skipped. A server that sends no byte for `timeouts.idle`, 15 s by default, ends the stream with an error of
-  /// kind `timeout`. For one that is silent for longer, such as a long poll, set the limit with
-  /// ``Endpoint/timeouts(idle:attempt:)`` or ``Endpoint/longPoll(_:)``. A line that can't be decoded, or that is longer than `maxLineLength` bytes, ends the
+  /// `String` is the unchanged text of each line, also of a blank one; for other types, blank lines are skipped. A server
+  /// that sends no byte for `timeouts.idle`, 15 s by default, ends the stream with an error of kind `timeout`. For one
+  /// that is silent for longer, such as a long poll, set the limit with ``Endpoint/timeouts(idle:attempt:)`` or
+  /// ``Endpoint/longPoll(_:)``. A line that can't be decoded, or that is longer than `maxLineLength` bytes, ends the
   /// stream with an error of kind `parse`. Its `index` is the number of the line, from 0. Backpressure is the same as
   /// for `stream`.
   ///
@@ -73,7 +74,8 @@ extension Network {
     _ endpoint: some Endpoint, as type: Model.Type = Model.self, maxLineLength: Int = 1 << 20,
     until isLast: (@Sendable (Model) -> Bool)? = nil
   ) -> Observable<Model> {
-    bodies(CallContent(endpoint), accept: "application/x-ndjson, application/json").flatMap { streamed in
+    let accept = Model.self == String.self ? nil : "application/x-ndjson, application/json"
+    return bodies(CallContent(endpoint), accept: accept).flatMap { streamed in
       let models = Observable<Model>(push: { subscription, next in
         let reader = LineModels<Model>(streamed.response, maxLineLength)
         let emit: @Sendable (Model) -> Void = { subscription.deliverIfActive($0, to: next) }
@@ -191,7 +193,11 @@ private final class LineModels<Model: Decodable & Sendable>: Sendable {
     defer { state.withLock { $0 = (lines, count) } }
     do {
       try read(&lines) { line in
-        if !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) {
+        if Model.self == String.self {
+          var part = response
+          part.body = Data(line)
+          if let text = try part.text() as? Model { emit(text) }
+        } else if !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) {
           emit(try response.model(Model.self, ofPart: Data(line)))
         }
         count += 1

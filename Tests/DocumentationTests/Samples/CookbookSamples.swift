@@ -130,6 +130,11 @@ final class CookbookSamples: XCTestCase {
     let all = try await api.zip((1...6).map { Call.get("/items/\($0)") }, as: String.self, maxConcurrent: 4).value
     print(all.count, all.last ?? "")
     try assertPrinted(asIn: "Cookbook", 8)
+
+    let results = try await Observable.from(1...6)
+      .map { api.request(.get("/items/\($0)"), as: String.self).asResult() }
+      .merge(maxConcurrent: 4).toArray().value
+    XCTAssertEqual(results.compactMap { try? $0.get() }.sorted(), (1...6).map { "/items/\($0)" })
   }
 
   func test_useASecondServerIfTheFirstOneFails() async throws {

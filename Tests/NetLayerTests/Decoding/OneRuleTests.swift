@@ -188,6 +188,12 @@ final class OneRuleTests: XCTestCase {
         XCTAssertNil(implied, "\(status), \(body), \(envelope)")
       }
     }
+    let null = try await network("null", .none).fetch(.get("/x"), as: JSON?.self)
+    XCTAssertNil(null)
+    let none = try await network(#"{"code":200,"data":null}"#, .standard).fetch(.get("/x"), as: JSON?.self)
+    XCTAssertNil(none)
+    let text = try await network("null", .none).fetch(.get("/x"), as: String?.self)
+    XCTAssertEqual(text, "null")
     for body in ["\n", " \r\n\t"] {
       for envelope in [Envelope.none, .standard] {
         let blank = network(body, envelope)

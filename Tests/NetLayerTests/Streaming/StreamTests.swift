@@ -236,6 +236,23 @@ final class StreamTests: XCTestCase {
     XCTAssertEqual(notes.all, ["1", "2", "3", "|"])
   }
 
+  func test_linesOfText_areUnchanged_inTheCharsetOfTheServer() throws {
+    for (type, bytes) in [
+      ("text/plain", Data("é|\"7\"".utf8)), ("text/plain; charset=iso-8859-1", Data([0xE9] + Array("|\"7\"".utf8))),
+    ] {
+      let notes = Notes()
+      _ = note(notes, network().lines(Feed(), as: String.self).map { "<\($0)>" })
+      let pending = try pending()
+      XCTAssertNil(pending.request.headers["Accept"])
+      pending.reply(200, ["Content-Type": type])
+      pending.send(Data("# a\r\n\n ".utf8) + bytes.prefix(1))
+      pending.send(bytes.dropFirst())
+      pending.end()
+      scheduler.advanceBy(1)
+      XCTAssertEqual(notes.all, ["<# a>", "<>", "< é|\"7\">", "|"], type)
+    }
+  }
+
   func test_lineThatCannotBeDecoded_endsTheStream_afterEarlierLines() throws {
     let notes = Notes()
     _ = note(notes, network().lines(Feed(), as: Item.self).map(\.id))
