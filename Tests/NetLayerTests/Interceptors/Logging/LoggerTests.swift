@@ -45,6 +45,14 @@ final class LoggerTests: XCTestCase {
       """)
   }
 
+  func test_row_2_19_lowerLevels_logNoBodies() {
+    for level in [NetworkLogger.Level.basic, .headers] {
+      let lines = log(level) { $0.responses(.post, "/a", parameters: ["note": "tea"], encoding: .json) }
+      XCTAssertEqual(lines.count, 2)
+      for text in ["tea", #""id""#] { XCTAssertFalse(lines.joined().contains(text), "\(lines)") }
+    }
+  }
+
   func test_row_2_19_requestBodies_areRedacted_andBinaryOnesSummarized() {
     let form = log(.body) { $0.responses(.post, "/a", parameters: ["password": "s4", "n": 1], encoding: .form) }
     XCTAssertTrue(form[0].hasSuffix("\n\n  n=1&password=***&token=***"), form[0])
