@@ -23,13 +23,15 @@ extension StubTransport {
       self.delay = delay
     }
 
-    /// Returns a response with `status`, `headers`, `body` and `redirects`, delivered after `delay`.
+    /// Returns a response with `status`, `headers`, `body`, `trailers` and `redirects`, delivered after `delay`.
     public static func response(
-      status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data(), redirects: [Response.Redirect] = [],
-      after delay: Duration = .zero
+      status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data(), trailers: HTTPHeaders = [:],
+      redirects: [Response.Redirect] = [], after delay: Duration = .zero
     ) -> StubbedResponse {
       StubbedResponse(delay: delay) {
-        .success(Response(request: $0, status: status, headers: headers, body: body, redirects: redirects))
+        var response = Response(request: $0, status: status, headers: headers, body: body, redirects: redirects)
+        response.trailers = trailers
+        return .success(response)
       }
     }
 

@@ -71,6 +71,11 @@ final class StubbedResponseTests: XCTestCase {
     XCTAssertEqual(try network(stub).request(API.like).toBlocking().first()?.redirects, [redirect])
   }
 
+  func test_stubbedResponseCanHaveTrailers() throws {
+    let stub = StubTransport { _ in .response(trailers: ["ETag": "1"]) }
+    XCTAssertEqual(try network(stub).request(API.like).toBlocking().first()?.trailers, ["ETag": "1"])
+  }
+
   func test_row_3_15_stubbedResponses_canFollowOneAnother() throws {
     let stub = StubTransport([
       .init({ $0.url.path == "/v1/user/1" }, .sequence([.failure(.timeout), .json("1"), .json("2")]))
