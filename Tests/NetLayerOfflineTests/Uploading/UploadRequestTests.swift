@@ -165,6 +165,13 @@ final class UploadRequestTests: UploadTestCase {
     }
   }
 
+  func test_upload_onlyTheDraftOfTheIETF_marksTheLastBytes() {
+    for isLast in [false, true] {
+      XCTAssertNil(UploadProtocol.tus.append(from: 1, isLast: isLast)["Upload-Complete"])
+      XCTAssertEqual(UploadProtocol.ietf().append(from: 1, isLast: isLast)["Upload-Complete"], isLast ? "?1" : "?0")
+    }
+  }
+
   /// An interceptor that says which origin has redirected the creation.
   private struct Redirected: Interceptor {
     let origin: String
