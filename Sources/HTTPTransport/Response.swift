@@ -31,7 +31,7 @@ public struct Response: Sendable {
     _modify { yield &fields.value.body }
   }
   /// The trailer fields (RFC 9110 §6.5) of a chunked response or an HTTP/2 response. Always empty with
-  /// `URLSessionTransport`, which does not deliver them.
+  /// `URLSessionTransport`, which does not deliver them, and in a response from the cache, which does not store them.
   public var trailers: HTTPHeaders {
     get { fields.value.trailers }
     set { fields.value.trailers = newValue }
