@@ -31,8 +31,9 @@ enum GetCommand {
       --retry N             retry up to N times after a connection failure, a timeout, 429 or a 5xx status; requests
                             that are not idempotent, such as POST, are not retried
       --har FILE            write all requests and responses into a HAR file, with secrets redacted; every browser opens it
-      --raw                 print unchanged bodies only, also of failures; errors go to standard error; the body of one
-                            URL is printed while it arrives, without a limit of its size
+      --raw                 print unchanged bodies only, also of failures, and with --at a text without quotes; errors
+                            go to standard error; the body of one URL is printed while it arrives, without a limit
+                            of its size
     \(RequestOptions.help)
 
     Examples:

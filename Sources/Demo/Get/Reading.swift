@@ -42,7 +42,8 @@ struct Reading: Sendable {
     }
     let bytes = value.exists ? value.data : Data("null".utf8)
     content = .json(Body.compact(bytes))
-    raw = bytes + Data("\n".utf8)
+    // A text without its quotes, for scripts.
+    raw = (value.string.map { Data($0.utf8) } ?? bytes) + Data("\n".utf8)
   }
 
   /// Returns the text of a cursor; `nil` after the last page.

@@ -99,6 +99,11 @@ final class GetOptionTests: XCTestCase {
     XCTAssertNil(try object(DemoProcess.run("get", url(server, "/")).lines.first)["headers"])
     let failed = try DemoProcess.run("get", "--include", url(server, "/down"))
     XCTAssertEqual((try object(failed.lines.first)["headers"] as? [String: [String]])?["retry-after"], ["7"])
+    let text = try serve { $0.on("GET", "/") { _ in .json(#"{"a":"x\"y","b":{"c": 1}}"#) } }
+    for (path, output) in [("a", "x\"y\n"), ("b", "{\"c\": 1}\n"), ("b.c", "1\n")] {
+      let selected = try DemoProcess.run("get", "--raw", "--at", path, url(text, "/"))
+      XCTAssertEqual(String(decoding: selected.output, as: UTF8.self), output)
+    }
     let raw = try DemoProcess.run("get", "-i", "--raw", url(server, "/"))
     XCTAssertEqual(raw.lines.first, "HTTP 200")
     XCTAssertTrue(raw.lines.contains("Set-Cookie: a=1"))
