@@ -25,6 +25,8 @@ public final class Network: Sendable {
   package let interceptors: [any Interceptor]
   /// The sources of users: interceptors in order, then the signer and the transport.
   package let accountSources: [any AccountSource]
+  /// The same, with their places.
+  let logins: [AccountLogin]
   let activity: Activity
   /// The values that this network shares with its copies by `with`.
   package let shared: SharedValues
@@ -53,9 +55,8 @@ public final class Network: Sendable {
     interceptors =
       backend.interceptors + (backend.signerAccount.map { [SigningInterceptor(account: $0)] } ?? [])
       + [TransportInterceptor()]
-    accountSources =
-      backend.interceptors.compactMap { $0 as? any AccountSource }
-      + [backend.signer as? any AccountSource, backend.transport as? any AccountSource].compactMap(\.self)
+    logins = AccountLogin.all(of: backend)
+    accountSources = logins.map(\.source)
     var options = backend.options
     var context = Context()
     context[ResponseContext.self] = reading

@@ -139,6 +139,10 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
     let former = exchange(&accounts, with: present)
     let isBack = lost.map { lost in former.map { !$0.differs(from: lost) } ?? false } ?? false
     guard isBack || former.map(present.differs) ?? false else { return }
+    forget()
+  }
+
+  private func forget() {
     for view in views { view.forget() }
     perform(state.handle(.reset))
   }
@@ -222,6 +226,10 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
       checkOwner()
       guard id == state.load else { return }
       loading = nil
+      // A request that began before the sign-in of the present user.
+      if let call = loaded.response?.request.context[CallAccounts.self], accounts?.differ(from: call) ?? false {
+        return forget()
+      }
       let changes = state.edits.map(\.change)
       for (reading, failure) in read { reading.accept(changes, failure) }
       perform(

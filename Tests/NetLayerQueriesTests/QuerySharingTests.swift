@@ -102,10 +102,13 @@ final class QuerySharingTests: XCTestCase {
 
   func test_query_row_32_anotherUserOfAnInterceptor_isNoticedAtTheResponse() {
     let user = Box("ada")
-    struct Names: Interceptor {
+    final class Names: Interceptor, AccountSource {
       let user: Box<String>
+      init(user: Box<String>) { self.user = user }
+      var accountState: AccountState { .user(user.value) }
+      var accountChanges: Observable<Void>? { nil }
+      func covers(_ request: Request) -> Bool { true }
       func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> { next(request) }
-      func account(of request: Request) -> String? { user.value }
     }
     let app = WatchFixture(interceptors: [Names(user: user)])
     let screen = app.watch()

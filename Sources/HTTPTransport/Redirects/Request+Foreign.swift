@@ -11,11 +11,15 @@ extension Request {
   /// Whether a server of another origin has chosen the URL.
   package var isForeign: Bool { context[ForeignURL.self] != nil }
 
-  /// Removes what interceptors have added to the URL and the header fields of a foreign request.
-  package mutating func removeForeignCredentials() {
-    guard let chosen = context[ForeignURL.self] else { return }
-    url = chosen
-    removeCredentials()
+  /// The request as it is sent: a foreign one without what interceptors have added to its URL and header fields.
+  package var withoutForeignCredentials: Request {
+    guard let chosen = context[ForeignURL.self] else { return self }
+    var request = self
+    request.url = chosen
+    request.removeCredentials()
+    // As in a browser, another site causes no write with the cookies of this one (RFC 6265bis §5.2, Lax).
+    if !method.isSafe { request.options.cookies = nil }
+    return request
   }
 
   /// Removes the header fields that another origin must not receive.
@@ -39,6 +43,12 @@ extension Request {
 }
 
 extension Response {
+  /// Returns whether the response says something about the user of `request`: no other origin has responded or has chosen its
+  /// URL. Behind another origin, a request has no credentials, even if a redirect comes back.
+  package func concernsUser(of request: Request) -> Bool {
+    redirects.isEmpty && url == request.url || !involvesAnotherOrigin(than: Origin(request.url))
+  }
+
   /// Returns whether another origin than `origin` has responded, or has redirected the request, so that the URLs in the
   /// response are no longer those of `origin`.
   package func involvesAnotherOrigin(than origin: Origin) -> Bool {

@@ -70,11 +70,17 @@ public struct RequestSignature: Sendable {
   public var parameters: Parameters
   /// The header fields of the signature, which replace fields of the same name.
   public var headers: HTTPHeaders
+  /// The name of the user whose key has signed, for a signer that is an ``AccountSource``; it is not sent.
+  ///
+  /// A call of another user is then not sent, although the user has changed while the signer was waiting. With `nil`, such a
+  /// change is not noticed if the user of the call is back before the request is sent.
+  public var account: String?
 
-  /// Creates a signature of `parameters` and `headers`.
-  public init(parameters: Parameters = [:], headers: HTTPHeaders = [:]) {
+  /// Creates a signature of `parameters` and `headers` by the key of `account`.
+  public init(parameters: Parameters = [:], headers: HTTPHeaders = [:], account: String? = nil) {
     self.parameters = parameters
     self.headers = headers
+    self.account = account
   }
 
   /// Returns the names of its parameters in a query that `encoder` writes.

@@ -74,8 +74,9 @@ final class CallResponses: StreamSource {
     let call = number == nil ? nil : Cell(request)
     let invalidates = labels?.invalidates ?? []
     let delivery = delivery(invalidates: !invalidates.isEmpty)
+    let accounts = network.accountSources.isEmpty ? nil : request.context[CallAccounts.self]
     let receiver = Receiver(
-      network: network, sink: sink, last: onlyLast ? Cell(nil) : nil, number: number, call: call,
+      network: network, sink: sink, last: onlyLast ? Cell(nil) : nil, number: number, call: call, accounts: accounts,
       reports: delivery == .mapping || network.interceptors.count > 1)
     let scope = ReceiverScope(sink.subscription, receiver) { $0.receiver.finish($1) }
     let chain = InterceptorChain(network: network, progress: progress, delivery: delivery)
@@ -111,19 +112,11 @@ final class CallResponses: StreamSource {
     if network.observers != nil { request.context[CallNumber.self] = CallNumber.next() }
     reception.prepare(&request)
     if !network.accountSources.isEmpty, isResent || request.context[CallAccounts.self] == nil {
-      noteAccounts(&request)
+      // Stored writes and uploads, pages and reconnections belong to the users of another moment.
+      request.context[CallAccounts.self] = CallAccounts(network.accountSources)
     }
     for interceptor in network.interceptors { interceptor.prepare(&request) }
     return (request, labels)
-  }
-
-  /// Notes the users who begin the call, unless it belongs to the user of another moment, as stored writes and uploads do.
-  private func noteAccounts(_ request: inout Request) {
-    if let accounts = CallAccounts(network.accountSources) {
-      request.context[CallAccounts.self] = accounts
-    } else if request.context[CallAccounts.self] != nil {
-      request.context[CallAccounts.self] = nil
-    }
   }
 
   /// Notes the start of a call, and its cancellation.
@@ -179,11 +172,19 @@ final class CallResponses: StreamSource {
     let number: Int?
     /// The request of the call, if the network has observers.
     let call: Cell<Request>?
+    /// The users of the call, if the network has sources of them.
+    let accounts: CallAccounts?
     /// Whether this object reports errors. An awaiting task reports those of a transport without interceptors, which are of
     /// this call and `NetworkError`s.
     let reports: Bool
 
     func receive(_ response: Response) {
+      // An interceptor may have returned a response to a call of another user.
+      if let accounts, let theirs = response.request.context[CallAccounts.self], theirs !== accounts,
+        !accounts.accepts(response, of: theirs)
+      {
+        return finish(CallAccounts.foreign(response))
+      }
       var response = response
       // The response may be shared with a call of another backend.
       if response.reading !== network.reading { response.context[ResponseContext.self] = network.reading }

@@ -65,7 +65,7 @@ extension Endpoint {
 
   private func place(on network: Network) throws -> (cache: ResponseCache, key: String, request: Request) {
     guard let interceptor = network.cacheInterceptor else { throw network.hasNoCache }
-    let request = try network.builder.request(for: CallContent(self))
+    let request = network.begun(try network.builder.request(for: CallContent(self)))
     let policy = caching.policy ?? interceptor.policy
     guard
       let key = interceptor.key(
@@ -90,6 +90,7 @@ extension Network {
   /// `nil`, on any thread.
   package func lookUp(_ request: Request, _ found: @escaping @Sendable (StoredResponse?) -> Void) {
     guard let interceptor = cacheInterceptor else { return found(nil) }
+    let request = begun(request)
     let policy = request.caching.policy ?? interceptor.policy
     let token = interceptor.account == nil ? accountBehindCache(of: request) : nil
     guard policy != .networkOnly,
@@ -133,7 +134,7 @@ extension Network {
 
   /// Returns the account that those interceptors and the signer will use for `request`.
   func accountBehindCache(of request: Request) -> String? {
-    interceptors.drop { !($0 is CacheInterceptor) }.dropFirst().account(of: request)
+    account(of: request, from: interceptors.firstIndex { $0 is CacheInterceptor } ?? 0)
   }
 
   var hasNoCache: NetworkError {

@@ -67,13 +67,8 @@ final class Transmission: Disposable {
     _ request: Request, _ network: Network, _ progress: ProgressHandler?, _ delivery: InterceptorChain.Delivery,
     _ sink: consuming Sink<Response>
   ) {
-    if !network.accountSources.isEmpty, let failure = request.context[CallAccounts.self]?.failure(of: request) {
-      return sink.subscription.fail(failure)
-    }
-    guard request.isForeign else { return Transmission(request, network, progress, delivery, sink).start() }
-    var foreign = request
-    foreign.removeForeignCredentials()
-    Transmission(foreign, network, progress, delivery, sink).start()
+    if let failure = network.signOut(of: request) { return sink.subscription.fail(failure) }
+    Transmission(request.withoutForeignCredentials, network, progress, delivery, sink).start()
   }
 
   /// Passes the request to the transport.

@@ -12,8 +12,20 @@ import Streams
 /// `next` returns only the last of several responses, so place it after a `CacheInterceptor`. Each call runs in its own
 /// task, which is cancelled with the call. The response arrives on the backend's `mapping` scheduler.
 public struct AsyncInterceptor: Interceptor {
-  /// A function that sends a request to the rest of the chain and returns its response, regardless of the status.
-  public typealias Next = @Sendable (Request) async throws -> Response
+  /// The rest of the chain, which sends a request and returns its response, regardless of the status.
+  public struct Next: Sendable {
+    fileprivate let chain: InterceptorChain
+
+    /// Sends `request`.
+    public func callAsFunction(_ request: Request) async throws -> Response {
+      try await chain(request).lastAsSingle().value
+    }
+
+    /// Sends `request` with the header fields of `credentials`, as ``InterceptorChain/callAsFunction(_:with:)`` does.
+    public func callAsFunction(_ request: Request, with credentials: Request.Credentials) async throws -> Response {
+      try await chain(request, with: credentials).lastAsSingle().value
+    }
+  }
 
   private let respond: @Sendable (Request, Next) async throws -> Response
 
@@ -31,7 +43,7 @@ public struct AsyncInterceptor: Interceptor {
     let isRefreshing = request.context[IsPartOfRefresh.self]
     return Single.from { [respond] in
       try await IsPartOfRefresh.$isRefreshing.withValue(isRefreshing) {
-        try await respond(request) { try await next($0).lastAsSingle().value }
+        try await respond(request, Next(chain: next))
       }
     }
     .asObservable().observeOn(next.mapping)

@@ -26,7 +26,8 @@ import Streams
 /// 8. ``LimitInterceptor``: limits the requests that reach the transport.
 ///
 /// A logger at the end observes every attempt. A ``CallObserver``, such as a recorder of the module NetLayerRecording, observes the
-/// whole path of a call at any position.
+/// whole path of a call at any position. An interceptor that adds credentials of a user is an ``AccountSource``, and passes them
+/// to ``InterceptorChain/callAsFunction(_:with:)``.
 public protocol Interceptor: Sendable {
   /// Returns the responses to `request`, usually the ones that `next` emits.
   ///
@@ -35,12 +36,6 @@ public protocol Interceptor: Sendable {
   /// Responses of `next` arrive on the backend's `mapping` scheduler. Calls that are streams emit every response; the
   /// result of a single is the last response.
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response>
-  /// Returns the account with which the interceptor would authenticate `request`, or `nil`, the default, for none.
-  /// Earlier interceptors use it to distinguish users.
-  ///
-  /// An interceptor that adds credentials returns a value that identifies their owner, and records in `intercept` that
-  /// it has added them: see `Request.credentials`. This method is called on the subscribing thread and must not block.
-  func account(of request: Request) -> String?
   /// Records values of the calling context, such as task-locals, in `request.context`. It does nothing by default.
   ///
   /// It is called once per call, before `intercept` of any interceptor, on the subscribing thread. It must not block.
@@ -49,19 +44,6 @@ public protocol Interceptor: Sendable {
 }
 
 extension Interceptor {
-  /// Returns no account.
-  public func account(of request: Request) -> String? { nil }
   /// Records nothing.
   public func prepare(_ request: inout Request) {}
-}
-
-extension Interceptor where Self: AccountSource {
-  /// Returns the user of a request that the source covers. As long as the user is unknown, it returns a text that no other
-  /// request has.
-  public func account(of request: Request) -> String? { covers(request) ? accountState.account : nil }
-}
-
-extension ArraySlice<any Interceptor> {
-  /// Returns the account with which the interceptors will authenticate `request`, or `nil` for none.
-  func account(of request: Request) -> String? { Request.Credentials.joined(compactMap { $0.account(of: request) }) }
 }

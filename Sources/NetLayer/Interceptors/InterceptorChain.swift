@@ -32,8 +32,43 @@ public struct InterceptorChain: Sendable {
     network.interceptors[place].intercept(request, next: InterceptorChain(network, progress, delivery, place + 1))
   }
 
+  /// Sends `request` with the header fields of `credentials`, which no other origin receives.
+  ///
+  /// If the calling interceptor is an ``AccountSource``, the account must be that of the user who began the call. Otherwise,
+  /// nothing is sent, and the stream fails with kind `authentication`. If nobody began the call, that user becomes its user. A
+  /// request whose URL another origin has chosen, such as a link, is sent without the credentials.
+  public func callAsFunction(_ request: Request, with credentials: Request.Credentials) -> Observable<Response> {
+    do throws(NetworkError) {
+      return self(try carrying(credentials, request))
+    } catch {
+      return .error(error)
+    }
+  }
+
+  private func carrying(_ credentials: Request.Credentials, _ request: Request) throws(NetworkError) -> Request {
+    guard !request.isForeign else { return request }
+    if let call = request.context[CallAccounts.self],
+      let login = network.logins.first(where: { $0.place == place - 1 })
+    {
+      try call.check(credentials.account, of: login.source, request)
+    }
+    var request = request
+    request.headers = request.headers.merging(credentials.headers)
+    request.credentials.append(credentials)
+    return request
+  }
+
+  /// Returns a text that stands for the users of the call, for the keys of an interceptor that returns stored responses; `nil`
+  /// for nobody.
+  ///
+  /// It is a digest of the names of all sources that cover `request`, or of the token of a user without a name. Ask for it
+  /// before each response that is not from `next`, because a user who has signed out must not receive one.
+  ///
+  /// - Throws: `NetworkError` of kind `authentication` if a user of the call has signed out, or another one has signed in.
+  public func account(of request: Request) throws(NetworkError) -> String? { try network.accountDigest(of: request) }
+
   /// Returns the account with which the rest of the chain will authenticate `request`, or `nil` for none.
-  func account(of request: Request) -> String? { network.interceptors[place...].account(of: request) }
+  func laterAccount(of request: Request) -> String? { network.account(of: request, from: place) }
 
   /// The backend's clock, with which an interceptor measures times and schedules delays.
   public var clock: any SchedulerType { network.backend.clock }

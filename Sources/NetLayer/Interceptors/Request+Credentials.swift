@@ -3,7 +3,7 @@ import PortableFoundation
 extension Request {
   /// The account with which an interceptor has authenticated a request, and the header fields of its credentials.
   public struct Credentials: Sendable {
-    /// An identifier of the user, or the token itself. It is not sent.
+    /// An identifier of the user: for an ``AccountSource``, the name in its ``AccountSource/accountState``. It is not sent.
     public var account: String
     /// The header fields that contain the credentials, as they were set.
     public var headers: HTTPHeaders
@@ -20,12 +20,12 @@ extension Request {
     }
   }
 
-  /// The credentials that interceptors have added to the request. Another origin does not receive their header fields.
+  /// The credentials that interceptors have added to the request, with ``InterceptorChain/callAsFunction(_:with:)``. Another
+  /// origin does not receive their header fields.
   ///
-  /// An interceptor that adds credentials appends them here, and returns the same account from
-  /// ``Interceptor/account(of:)``. ``CacheInterceptor`` stores a response for the account of the sent request, and
-  /// ``CoalescingInterceptor`` never shares a response between two accounts.
-  public var credentials: [Credentials] {
+  /// ``CacheInterceptor`` stores a response for the accounts of the sent request, and ``CoalescingInterceptor`` never shares a
+  /// response between two accounts.
+  public internal(set) var credentials: [Credentials] {
     get { context[CredentialsKey.self] }
     set {
       // Prevents redirects, and URLs that a server has chosen, from sending the fields to another origin, regardless of their

@@ -5,10 +5,6 @@ struct SigningInterceptor: Interceptor {
   /// The account of a signer without one.
   let account: String
 
-  func account(of request: Request) -> String? {
-    request.context[Signing.self].map { $0.signer.account ?? account }
-  }
-
   func prepare(_ request: inout Request) { request.markRefresh() }
 
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
@@ -35,9 +31,13 @@ struct SigningInterceptor: Interceptor {
   ) -> Observable<Request> {
     let isPartOfRefresh = former.context[IsPartOfRefresh.self]
     return Single.starting { [account] in
-      let account = signing.signer.account ?? account
       var signed = try await IsPartOfRefresh.$isRefreshing.withValue(isPartOfRefresh) { try await sign() }
-      let fields = signed.context[Signed.self]?.signature.headers ?? [:]
+      let signature = signed.context[Signed.self]?.signature
+      if let named = signature?.account, let source = signing.signer as? any AccountSource {
+        try former.context[CallAccounts.self]?.check(named, of: source, former)
+      }
+      let account = signature?.account ?? signing.account(of: former) ?? account
+      let fields = signature?.headers ?? [:]
       // The request has a previous signature if an interceptor or a redirect sends it again. A token may be of the same
       // account.
       if let previous = former.context[Signed.self]?.signature.headers {
@@ -47,5 +47,13 @@ struct SigningInterceptor: Interceptor {
       return signed.context[CompressionMinSize.self].map(signed.compressed) ?? signed
     }
     .asObservable()
+  }
+}
+
+extension Signing {
+  /// Returns the account whose key signs `request`: of a source, the user of the call.
+  func account(of request: Request) -> String? {
+    guard let source = signer as? any AccountSource else { return signer.account }
+    return (request.context[CallAccounts.self]?.adopting(source) ?? source.accountState).account
   }
 }

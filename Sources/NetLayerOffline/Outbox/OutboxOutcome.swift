@@ -20,7 +20,11 @@ extension OutboxState.Outcome {
   }
 
   private init(_ error: NetworkError, ofUser: Bool, _ now: Date) {
-    if error.context[RequiredAccount.self] != nil {
+    if error.context[IsOfUnknownAccount.self] {
+      self = .unknownAccount(error)
+      return
+    }
+    if error.context[IsOfAnotherAccount.self] {
       self = .otherAccount
       return
     }
@@ -56,6 +60,9 @@ extension OutboxState.Outcome {
     }
   }
 }
+
+/// A mark of errors: the account is not known yet, because a token store can't be read now.
+enum IsOfUnknownAccount: ContextKey { static let defaultValue = false }
 
 extension Result {
   fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }

@@ -60,13 +60,10 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   }
 
   private func follow(_ reachability: any Reachability) {
-    for source in network.accountSources {
-      let change = source.accountChanges?.subscribe(onNext: { [weak self, weak source] in
-        guard let self, let source else { return }
-        drain.run { [self] in handle(.account(source.accountState.name)) }
-      })
-      if let change { _ = signals.insert(change) }
-    }
+    let changes = network.accountChanges.subscribe(onNext: { [weak self] account in
+      self?.drain.run { [weak self] in self?.handle(.account(account)) }
+    })
+    _ = signals.insert(changes)
     let backend = network.backend
     let monitor = reachability.isReachable(backend.currentURL, by: backend.transport)
     let isReachable = monitor.subscribe(onNext: { [weak self] isReachable in
@@ -263,8 +260,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
 
   private func begin(_ name: OutboxName) {
     guard let entry = entries[name]?.entry else { return }
-    var content = entry.call.content
-    content.context[RequiredAccount.self] = .some(entry.account)
+    let content = entry.call.content
     let work = SingleAssignmentDisposable()
     running[name] = work
     // Guards the covering sources, which are known when the attempt begins.
@@ -291,23 +287,30 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
 
   /// Emits `content`, which is then sent as its user only, and the sources that cover it and whose user may change.
   ///
-  /// - Throws: An error with `RequiredAccount` if another user is signed in, or none. The same if no source covers the entry
-  ///   of a user, such as after a change of the base URL.
+  /// - Throws: An error with `IsOfAnotherAccount` if another user is signed in, or none. The same if no source covers the entry
+  ///   of a user, such as after a change of the base URL. Of kind `file` if the user is still unknown.
   private func ofItsUser(_ entry: OutboxEntry, _ content: CallContent) -> Single<(CallContent, [any AccountSource])> {
     guard entry.account != nil || !network.accountSources.isEmpty else { return .just((content, [])) }
     return .deferred { [self] in
       let request = try network.builder.request(for: content)
-      let known = network.knownAccounts(of: request).mapError { error in
-        // The outcome for a token store that can't be read now.
-        NetworkError(kind: .file, reason: "loadAccount() of an AccountSource has failed: \(error)", underlying: error)
-      }
+      let known = network.knownAccounts(of: request).mapError { Self.unknownAccount("it has failed: \($0)", request, $0) }
       return known.map { accounts in
+        guard accounts.unknown.isEmpty else { throw Self.unknownAccount("the user is unknown after it", request) }
         guard accounts.owner?.name == entry.account else { throw CallAccounts.signedOut(request) }
         var content = content
-        content.context[CallAccounts.self] = CallAccounts(accounts.changing, isStrict: true)
+        content.context[CallAccounts.self] = accounts.ofCall
         return (content, accounts.changing)
       }
     }
+  }
+
+  /// The error of a token store that can't be read now. A sign-in ends the pause after it.
+  private static func unknownAccount(_ problem: String, _ request: Request, _ cause: (any Error)? = nil) -> NetworkError {
+    var error = NetworkError(
+      kind: .file, reason: "the account of an outbox entry must be known after loadAccount() of its AccountSource, but \(problem)",
+      request: request, underlying: cause)
+    error.context[IsOfUnknownAccount.self] = true
+    return error
   }
 
   private func end(

@@ -13,6 +13,8 @@ extension OutboxState {
     case refused
     /// Nothing was sent, because another user is signed in.
     case otherAccount
+    /// Nothing was sent, because the user is not known yet.
+    case unknownAccount(NetworkError)
   }
 
   enum Event {

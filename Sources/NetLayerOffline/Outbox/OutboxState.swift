@@ -24,6 +24,8 @@ struct OutboxState {
     fileprivate var rejections = 0
     fileprivate var notBefore: Duration?
     fileprivate var waitsForNetwork = false
+    /// Whether a sign-in ends the pause.
+    fileprivate var waitsForAccount = false
     /// Whether it belongs to no user, and would carry the token of the one who is signed in.
     fileprivate var waitsForSignOut = false
 
@@ -35,7 +37,7 @@ struct OutboxState {
 
     fileprivate mutating func startAfresh() {
       (failures, losses, rejections) = (0, 0, 0)
-      (notBefore, waitsForNetwork) = (nil, false)
+      (notBefore, waitsForNetwork, waitsForAccount) = (nil, false, false)
     }
   }
 
@@ -132,6 +134,7 @@ struct OutboxState {
       changes += 1
       absent[account] = nil
       for name in order where items[name]?.waitsForSignOut == true { items[name]?.waitsForSignOut = false }
+      for name in order where items[name]?.waitsForAccount == true { resume(name) }
       reconsiderAll()
     case .retry(let name):
       if case .reporting(parks: true, _) = flights[name] { flights[name] = .retrying }
@@ -238,6 +241,12 @@ struct OutboxState {
     case .otherAccount where former == changes && item.account == nil: item.waitsForSignOut = true
     case .otherAccount where former == changes: absent[item.account] = .account
     case .otherAccount: break
+    case .unknownAccount(let error):
+      // A sign-in since then makes it known.
+      guard former == changes else { break }
+      item.losses += 1
+      item.notBefore = now + pause(after: error, attempt: item.losses)
+      item.waitsForAccount = true
     }
     items[name] = item
     if let end = item.notBefore { pauses.insert(Pause(end: end, name: name)) }
@@ -304,6 +313,7 @@ struct OutboxState {
   private mutating func resume(_ name: OutboxName) {
     items[name]?.notBefore = nil
     items[name]?.waitsForNetwork = false
+    items[name]?.waitsForAccount = false
     candidates.insert(name)
   }
 

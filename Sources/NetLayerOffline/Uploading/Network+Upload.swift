@@ -73,9 +73,12 @@ extension Network {
     storingIn directory: URL?, receipt: UploadReceipt? = nil
   ) -> Observable<TransferEvent<E.Output>> {
     Observable<TransferEvent<E.Output>>.deferred { [self] in
+      // Before the file is read, which takes time.
+      let beginners = CallAccounts(accountSources)
       let source = try UploadFile(file)
       let begun = try UploadCalls(endpoint, file: file, size: source.version.size, by: method, on: self)
-      return users(of: begun.request).asObservable().flatMap { [self] accounts -> Observable<TransferEvent<E.Output>> in
+      return users(of: begun.request, begunBy: beginners).asObservable().flatMap {
+        [self] accounts -> Observable<TransferEvent<E.Output>> in
         let calls = begun.belonging(to: accounts)
         let place = UploadNoteFile.url(for: file, in: directory, identity: calls.identity(of: accounts.text))
         let isDelivered = Flag()
@@ -136,8 +139,9 @@ extension Network {
     of file: URL, to endpoint: some Endpoint, by method: UploadProtocol, storingIn directory: URL? = nil
   ) -> Completable {
     Observable<Never>.deferred { [self] in
+      let beginners = CallAccounts(accountSources)
       let begun = try UploadCalls(endpoint, file: file, size: 0, by: method, on: self)
-      return users(of: begun.request).asObservable().flatMap { [self] accounts -> Observable<Never> in
+      return users(of: begun.request, begunBy: beginners).asObservable().flatMap { [self] accounts -> Observable<Never> in
         let calls = begun.belonging(to: accounts)
         let place = UploadNoteFile.url(for: file, in: directory, identity: calls.identity(of: accounts.text))
         UploadRegistry.shared[place.path]?()
@@ -179,8 +183,9 @@ extension Network {
   }
 
   /// Emits the users of the upload when they are known, and reports one without a name.
-  private func users(of request: Request) -> Single<Accounts> {
+  private func users(of request: Request, begunBy beginners: CallAccounts?) -> Single<Accounts> {
     knownAccounts(of: request).map { [self] accounts in
+      if let beginners, accounts.differ(from: beginners) { throw CallAccounts.signedOut(request) }
       guard accounts.unknown.isEmpty else {
         throw reading.error(
           .authentication,

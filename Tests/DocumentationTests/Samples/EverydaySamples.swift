@@ -125,10 +125,7 @@ final class SessionLogin: Interceptor, AccountSource {
 
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     guard covers(request), let session = session.value else { return next(request) }
-    var request = request
-    request.headers["X-Session"] = session.key
-    request.credentials.append(Request.Credentials(account: session.user, headers: ["X-Session": session.key]))
-    return next(request)
+    return next(request, with: Request.Credentials(account: session.user, headers: ["X-Session": session.key]))
   }
 }
 

@@ -95,14 +95,17 @@ final class AccountCallTests: AccountTestCase {
     end.dispose()
   }
 
-  /// An interceptor that states an account and is not a source.
-  private struct Named: Interceptor {
+  /// A constant user.
+  private final class Named: Interceptor, AccountSource {
     let name: String
-    func account(of request: Request) -> String? { name }
+    init(name: String) { self.name = name }
+    var accountState: AccountState { .user(name) }
+    var accountChanges: Observable<Void>? { nil }
+    func covers(_ request: Request) -> Bool { true }
     func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> { next(request) }
   }
 
-  func test_accounts_row_12_withoutASource_accountsArePartOfTheKeys_andNobodyOwnsAnEntry() async throws {
+  func test_accounts_row_12_constantUsers_arePartOfTheKeys_andOwnNoEntry() async throws {
     let server = try AskedServer()
     func network(_ name: String, _ url: URL) -> Network {
       Network(Backend(baseURL: url, interceptors: [Named(name: name)]))

@@ -32,9 +32,9 @@ final class OwnLogin: Interceptor, AccountSource {
   }
 
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
-    var request = request
-    if covers(request), let name = user.value.name { request.headers["X-User"] = "\(name) \(token.value)" }
-    return next(request)
+    // The name once, because it may change between two looks.
+    guard covers(request), let name = user.value.name else { return next(request) }
+    return next(request, with: Request.Credentials(account: name, headers: ["X-User": "\(name) \(token.value)"]))
   }
 }
 

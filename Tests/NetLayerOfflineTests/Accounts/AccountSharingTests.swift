@@ -58,9 +58,10 @@ private final class FieldLogin: Interceptor, AccountSource {
   func covers(_ request: Request) -> Bool { origin.map { $0.port == request.url.port } ?? true }
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     guard covers(request), let name = user.value else { return next(request) }
+    let credentials = Request.Credentials(account: name, headers: [field: name])
+    guard !statesCredentials else { return next(request, with: credentials) }
     var request = request
     request.headers[field] = name
-    if statesCredentials { request.credentials.append(Request.Credentials(account: name, headers: [field: name])) }
     return next(request)
   }
 }

@@ -104,6 +104,19 @@ final class OutboxStateTests: XCTestCase {
     XCTAssertEqual(state.handle(.account("a"), at: .zero), [.start(names[0])])
   }
 
+  func test_outbox_unknownAccount_waitsForASignIn_orForItsPause_andIsNotShownAsAnotherAccount() {
+    let locked = NetworkError(kind: .file, reason: "locked")
+    var (state, _) = machine([.init(names[0], account: "a")])
+    XCTAssertEqual(state.handle(.end(names[0], .unknownAccount(locked)), at: .zero), [])
+    XCTAssertEqual(state.states(isElsewhere: false).map(\.state), [.retry])
+    XCTAssertEqual(state.handle(.account("a"), at: .zero), [.start(names[0])])
+    // A sign-in during the attempt.
+    XCTAssertEqual(state.handle(.account("a"), at: .zero), [])
+    XCTAssertEqual(state.handle(.end(names[0], .unknownAccount(locked)), at: .zero), [.start(names[0])])
+    XCTAssertEqual(state.handle(.end(names[0], .unknownAccount(locked)), at: .zero), [])
+    XCTAssertEqual(state.handle(.wake, at: .seconds(100)), [.start(names[0])])
+  }
+
   func test_outbox_droppedEntryInFlight_holdsItsKeyUntilTheEnd() {
     var (state, _) = machine([.init(names[0], key: "k"), .init(names[1], key: "k")])
     XCTAssertEqual(state.handle(.drop(names[0]), at: .zero), [.remove(names[0]), .cancel(names[0])])

@@ -33,6 +33,8 @@ struct OutboxWorld {
     var failures: [OutboxName: Int] = [:]
     /// The entries whose last attempt had no response.
     var lost: Set<OutboxName> = []
+    /// The entries whose user was not known at the last attempt.
+    var unknown: Set<OutboxName> = []
     /// The entries that it has read, which are in memory.
     var read: Set<OutboxName> = []
     /// The starts, and the events that allow one.
@@ -278,7 +280,13 @@ struct OutboxWorld {
     processes[p].user = user
     processes[p].token = validToken
     processes[p].causes += directory.count + 1
-    if processes[p].isStarted { handle(p, .account(user)) }
+    guard processes[p].isStarted else { return }
+    processes[p].notBefore = processes[p].notBefore.filter { !processes[p].unknown.contains($0.key) }
+    handle(p, .account(user))
+    guard lockHolder == nil || lockHolder == p else { return }
+    for (name, state) in processes[p].machine.states(isElsewhere: false) where state == .retry {
+      if processes[p].unknown.contains(name) { fail("\(p): \(name.text) still waits after a sign-in") }
+    }
   }
 
   private mutating func refresh(_ p: Int) {
@@ -443,6 +451,10 @@ struct OutboxWorld {
         note("\(p) refuses \(name.text), because \(processes[p].user ?? "nobody") is signed in")
         return schedule(after: 0, .response(p, run: run, name, attempt: attempt, .otherAccount, isReported: false))
       }
+      guard isKind || file.account == nil || !chance(5) else {
+        let unknown = Due.response(p, run: run, name, attempt: attempt, .unknownAccount(Self.lost), isReported: false)
+        return schedule(after: random(0...8), unknown)
+      }
       guard isKind || !chance(15) else {
         let lost = Due.response(p, run: run, name, attempt: attempt, .unreachable(Self.lost), isReported: false)
         return schedule(after: random(0...8), lost)
@@ -482,6 +494,7 @@ struct OutboxWorld {
     processes[p].causes += 1
     outcomeIsSuccess[name] = false
     processes[p].lost.remove(name)
+    processes[p].unknown.remove(name)
     switch outcome {
     case .accepted: outcomeIsSuccess[name] = true
     case .failed(_, let after):
@@ -493,6 +506,9 @@ struct OutboxWorld {
     case .unreachable:
       processes[p].notBefore[name] = now + 5
       processes[p].lost.insert(name)
+    case .unknownAccount:
+      // A sign-in during the attempt lets it follow immediately.
+      processes[p].unknown.insert(name)
     case .rejected: (processes[p].failures[name], processes[p].notBefore[name]) = (nil, nil)
     case .unauthenticated, .refused, .otherAccount: break
     }

@@ -410,10 +410,13 @@ final class UploadFileRowTests: UploadTestCase {
   }
 
   func test_upload_row_28_otherUserOfAnInterceptor_sendsNothingOfTheUpload() async throws {
-    struct Names: Interceptor {
+    final class Names: Interceptor, AccountSource {
       let user: Box<String>
+      init(user: Box<String>) { self.user = user }
+      var accountState: AccountState { .user(user.value) }
+      var accountChanges: Observable<Void>? { nil }
+      func covers(_ request: Request) -> Bool { true }
       func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> { next(request) }
-      func account(of request: Request) -> String? { user.value }
     }
     let (server, user) = (try UploadServer(.tus), Box("ann"))
     try write(300_000)

@@ -82,23 +82,25 @@ final class ContextTests: XCTestCase {
     XCTAssertEqual(response.request.attempt, 3)
   }
 
-  func test_customAuthenticator_separatesUsers_ifItReturnsTheAccount() {
-    final class Login: Interceptor {
+  func test_customAuthenticator_separatesUsers_ifItPassesItsCredentials() {
+    final class Login: Interceptor, AccountSource {
       let user = Locked("ann")
       let says: Bool
 
       init(says: Bool) { self.says = says }
 
-      func account(of request: Request) -> String? { says ? user.withLock { $0 } : nil }
+      var accountState: AccountState { says ? .user(user.withLock { $0 }) : .nobody }
+      var accountChanges: Observable<Void>? { nil }
+      func covers(_ request: Request) -> Bool { true }
 
       func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
         var request = request
         let name = user.withLock { $0 }
-        request.headers["Authorization"] = "Custom \(name)"
         if says {
-          request.credentials.append(
-            Request.Credentials(account: name, headers: ["Authorization": "Custom \(name)"]))
+          return next(
+            request, with: Request.Credentials(account: name, headers: ["Authorization": "Custom \(name)"]))
         }
+        request.headers["Authorization"] = "Custom \(name)"
         return next(request)
       }
     }

@@ -11,16 +11,17 @@ import Streams
 ///   func covers(_ request: Request) -> Bool { request.url.host == "api.example.com" }
 ///   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
 ///     guard covers(request), let session = session.value else { return next(request) }
-///     var request = request
-///     request.headers["X-Session"] = session.key
-///     request.credentials.append(Request.Credentials(account: session.name, headers: ["X-Session": session.key]))
-///     return next(request)
+///     return next(request, with: Request.Credentials(account: session.name, headers: ["X-Session": session.key]))
 ///   }
 /// }
 /// ```
 /// Everything that outlives a call follows it. Live queries forget the values of a former user, an outbox sends an entry
-/// only for its user, and an upload is continued only by its user. A call that one user began is not sent as another.
-/// ``AuthenticationInterceptor`` and ``ChallengeInterceptor`` are sources.
+/// only for its user, and an upload is continued only by its user. ``AuthenticationInterceptor`` and
+/// ``ChallengeInterceptor`` are sources.
+///
+/// A call belongs to the users who are signed in when it begins. It carries no credentials of another user, and receives no
+/// response of another user: it fails with kind `authentication` instead. An interceptor reads its session once in
+/// `intercept`, and passes credentials whose account is the name of that user.
 ///
 /// | change of ``accountState`` | live query | entry of "ann" in an outbox | upload of "ann" |
 /// |---|---|---|---|
@@ -59,7 +60,14 @@ extension AccountSource {
 }
 
 /// A source that records the credentials of each request in `Request.credentials`.
-protocol RecordsCredentials: AccountSource {}
+protocol RecordsCredentials: AccountSource {
+  /// Returns whether a request that it covers will carry credentials, as far as is known before it is sent.
+  func authenticates(_ request: Request) -> Bool
+}
+
+extension RecordsCredentials {
+  func authenticates(_ request: Request) -> Bool { true }
+}
 
 /// The user of an ``AccountSource`` at one moment.
 public struct AccountState: Sendable, Hashable {

@@ -172,7 +172,7 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
     let now = next.clock.now
     guard let renewal = held.renewal, renewal <= now else { return sent(request, with: held, next) }
     // No refresh on behalf of a user who has signed out.
-    if let failure = request.context[CallAccounts.self]?.failure(of: request) { throw failure }
+    if let failure = next.network.signOut(of: request) { throw failure }
     let fresh = replacement(of: held, request, nil, next.clock)
     // A failed refresh is not an error as long as the old token is valid.
     let isGood = held.token?.expiresAt.map { $0 > now } ?? false
@@ -184,7 +184,7 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
       }
     return usable.flatMap { [self] fresh in
       // Another user has signed in during the refresh.
-      guard let fresh else { throw refusal(of: tokens.known?.token, request) ?? CallAccounts.signedOut(request) }
+      guard let fresh else { throw CallAccounts.signedOut(request) }
       return sent(request, with: fresh, next).do(onNext: { [self] response in
         if !isRejected(response) { tokens.noteAcceptance(of: fresh) }
       })
@@ -202,24 +202,25 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
 
   /// Returns whether the server has closed the previous socket of a session because it has rejected `token`.
   private func hasClosedSocket(with token: Token?, _ request: Request) -> Bool {
-    guard let closed = request.context[ClosedSocket.self], isRejected(closed), Origin(closed.url) == Origin(request.url)
-    else { return false }
+    guard let closed = request.context[ClosedSocket.self], isRejected(closed), closed.concernsUser(of: request) else {
+      return false
+    }
     return token.map { closed.request.credentials.map(\.headers).contains(fields(of: $0, request)) } ?? false
   }
 
   private func sent(_ request: Request, with held: TokenRefresh.Held, _ next: InterceptorChain) -> Observable<Response>
   {
-    if let refusal = refusal(of: held.token, request) { return .error(refusal) }
+    guard isOfCall(held, request) else { return .error(CallAccounts.signedOut(request)) }
     return next(carrying(held.token, request)).flatMap { [self] response -> Observable<Response> in
-      // Another origin, after a redirect, has never received the token, even if it is one of the origins.
-      guard isRejected(response), request.body.isRepeatable, Origin(response.url) == Origin(request.url) else {
+      // Behind another origin, a request does not carry the token, even if a redirect comes back.
+      guard isRejected(response), request.body.isRepeatable, response.concernsUser(of: request) else {
         return .just(response)
       }
       return replacement(of: held, request, response, next.clock).flatMap { [self] fresh -> Observable<Response> in
         guard let fresh else { return .just(response) }
-        if let refusal = refusal(of: fresh.token, request) { return .error(refusal) }
+        guard isOfCall(fresh, request) else { return .error(CallAccounts.signedOut(request)) }
         return next(carrying(fresh.token, request)).map { [self] again in
-          guard Origin(again.url) == Origin(request.url) else { return again }
+          guard again.concernsUser(of: request) else { return again }
           guard isRejected(again) else {
             tokens.noteAcceptance(of: fresh)
             return again
@@ -247,17 +248,9 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   /// Returns whether the server has rejected the token of a request.
   public func rejects(_ response: Response) -> Bool { isFor(response.url) && isRejected(response) }
 
-  /// Returns the error of a request that must not carry `token`, because it belongs to another user.
-  private func refusal(of token: Token?, _ request: Request) -> NetworkError? {
-    // A request of nobody must not carry a token either.
-    guard let account = request.context[RequiredAccount.self],
-      token?.account != account || (token != nil && account == nil)
-    else { return nil }
-    var error = NetworkError(
-      kind: .authentication, reason: "the request belongs to another user than the one who is signed in",
-      request: request)
-    error.context[RequiredAccount.self] = account
-    return error
+  /// Returns whether `request` may carry the token, which was read together with its user.
+  private func isOfCall(_ held: TokenRefresh.Held, _ request: Request) -> Bool {
+    request.context[CallAccounts.self]?.accepts(held.user, of: self) ?? true
   }
 
   private func carrying(_ token: Token?, _ request: Request) -> Request {

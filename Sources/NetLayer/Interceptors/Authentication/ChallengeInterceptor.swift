@@ -46,10 +46,8 @@ public final class ChallengeInterceptor: Interceptor, RecordsCredentials {
     self.allowsBasicWithoutTLS = allowsBasicWithoutTLS
   }
 
-  /// Returns the user name if credentials are sent with `request`, because its server has asked for them.
-  public func account(of request: Request) -> String? {
-    covers(request) && sessions.withLock { $0[Origin(request.url)] != nil } ? user : nil
-  }
+  /// Returns whether the server has asked for credentials.
+  func authenticates(_ request: Request) -> Bool { sessions.withLock { $0[Origin(request.url)] != nil } }
 
   /// The user of the credentials.
   public var accountState: AccountState { .user(user) }
@@ -63,8 +61,8 @@ public final class ChallengeInterceptor: Interceptor, RecordsCredentials {
       let first = authorized(request)
       return next(first.request).flatMap { [self] response -> Observable<Response> in
         note(response)
-        // After a redirect to another origin, even to one of the list, the request would be sent to the first one again.
-        guard response.status == 401, request.body.isRepeatable, Origin(response.url) == Origin(request.url) else {
+        // After a redirect by another origin, the response is that of a request without credentials.
+        guard response.status == 401, request.body.isRepeatable, response.concernsUser(of: request) else {
           return .just(response)
         }
         guard try adopt(response, after: first.nonce) else {
@@ -178,7 +176,7 @@ public final class ChallengeInterceptor: Interceptor, RecordsCredentials {
       let next = Challenge.parameters(of: info)["nextnonce"], !next.isEmpty, RequestCheck.isSendable(next)
     else { return }
     let origin = Origin(response.request.url)
-    guard Origin(response.url) == origin else { return }
+    guard response.concernsUser(of: response.request) else { return }
     sessions.withLock { sessions in
       guard case .digest(var digest)? = sessions[origin] else { return }
       digest.renew(next)

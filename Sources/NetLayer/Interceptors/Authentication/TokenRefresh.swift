@@ -9,6 +9,12 @@ final class TokenRefresh: Sendable {
     var generation: Int
     /// The time to replace the token before the server rejects it; `nil` to wait for the rejection.
     var renewal: Date?
+
+    /// The user of the token, who was read together with it.
+    var user: AccountState {
+      guard let token else { return AccountState(.nobody, signIns: generation) }
+      return AccountState(token.account.map { .named($0) } ?? .unnamed(token.access), signIns: generation)
+    }
   }
 
   struct State {
@@ -120,17 +126,7 @@ final class TokenRefresh: Sendable {
   /// The user of the token, which survives a refresh.
   var accountState: AccountState {
     // Inside the lock, because a token that is copied takes longer than the rest.
-    state.withLock { state in
-      let user: AccountState.User
-      if !state.isLoaded {
-        user = .unknown
-      } else if let account = state.held.token?.account {
-        user = .named(account)
-      } else {
-        user = state.held.token.map { .unnamed($0.access) } ?? .nobody
-      }
-      return AccountState(user, signIns: state.held.generation)
-    }
+    state.withLock { $0.isLoaded ? $0.held.user : AccountState(.unknown, signIns: $0.held.generation) }
   }
 
   /// The same at the time `now`, when a token that was set is first used.

@@ -64,7 +64,9 @@ public struct CacheInterceptor: Interceptor {
   public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     cache.follow(next.clock)
     let policy = request.caching.policy ?? policy
-    let token = account == nil ? next.account(of: request) : nil
+    // Its key is that of the request that will be sent.
+    let request = request.withoutForeignCredentials
+    let token = account == nil ? next.laterAccount(of: request) : nil
     guard let key = key(of: request, policy: policy, token: token, transport: next.network.sharingIdentity(of: request))
     else {
       guard policy != .cacheOnly else { return Self.notCached(request, next) }

@@ -15,6 +15,8 @@ extension CacheTransaction {
   /// Decides whether `entry`, made from `response`, is stored. `hasEntry` is `true` if the lookup found another one.
   func retention(of entry: CacheEntry, from response: Response, hasEntry: Bool) -> CacheRetention {
     let isSuccess = response.isSuccess && response.status != 206
+    // Without the user's credentials, so that it is neither the user's nor a statement about the user.
+    guard response.concernsUser(of: request) else { return isSuccess && hasEntry ? .remove() : .leave() }
     let isWithdrawn = Self.withdrawals.contains(response.status)
     if hasEntry, !isSuccess, Self.isOutage(response) { return .leave() }
     let decision = retention(of: response.headers, from: response, isFinal: isSuccess || isWithdrawn)

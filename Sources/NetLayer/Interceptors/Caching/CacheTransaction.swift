@@ -58,6 +58,8 @@ final class CacheTransaction: StreamSource {
     // With `http`, the `no-cache` of a refetch has already decided, except that no stored response may replace an error.
     let mayReplaceServer = policy == .http ? decision == .fetchUnlessOutage : policy != .cacheOnly
     if mayReplaceServer, request.caching.isRefetch { decision = .fetch }
+    // The transport asks the same before it sends.
+    if found != nil, let failure { return Observable.error(failure).observeOn(next.mapping) }
     switch (decision, found) {
     case (.gatewayTimeout, _):
       return deliver(CacheInterceptor.gatewayTimeout(request), switching)
@@ -84,9 +86,17 @@ final class CacheTransaction: StreamSource {
 
   /// Emits the stored response if `fetched` fails or reports a server problem (RFC 5861 §4).
   private func saving(_ fetched: Observable<Response>, by found: Found) -> Observable<Response> {
-    fetched.map { [self] in Self.isOutage($0) ? response(found) : $0 }
-      .catchError { [self] error in Self.isOutage(error) ? .just(response(found)) : .error(error) }
+    fetched.map { [self] in Self.isOutage($0) ? try standIn(found) : $0 }
+      .catchError { [self] error in Self.isOutage(error) ? .just(try standIn(found)) : .error(error) }
   }
+
+  private func standIn(_ found: Found) throws -> Response {
+    if let failure { throw failure }
+    return response(found)
+  }
+
+  /// The error if a user of the call has signed out, who must not receive a stored response.
+  private var failure: NetworkError? { next.network.signOut(of: request) }
 
   /// Emits the server's response, stored if that is allowed. The server may revalidate the found entry instead.
   private func fetch(_ found: Found?) -> Observable<Response> {
@@ -102,6 +112,7 @@ final class CacheTransaction: StreamSource {
         }
         let url = found.entry.url.flatMap(URL.init(string:)) ?? request.url
         guard found.entry.isConfirmed(by: response.headers),
+          response.concernsUser(of: request),
           isItsOwn(response) || CacheKey.stable(url) == CacheKey.stable(response.url)
         else {
           // The 304 refers to a response that is not stored, as after a redirect.

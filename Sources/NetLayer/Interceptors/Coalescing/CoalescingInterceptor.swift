@@ -51,7 +51,8 @@ public final class CoalescingInterceptor: Interceptor {
       request.caching.isComparable,
       !request.caching.isRefetch
     else { return next(request) }
-    return Observable(Sharing(interceptor: self, request: request, next: next))
+    // Its key is that of the request that will be sent.
+    return Observable(Sharing(interceptor: self, request: request.withoutForeignCredentials, next: next))
   }
 
   /// A request that shares its response. Every GET runs this code. It allocates a third as often as `share`.
@@ -69,13 +70,18 @@ public final class CoalescingInterceptor: Interceptor {
 
   private func join(_ request: Request, _ next: InterceptorChain, _ sink: Sink<Response>) {
     let own = SharedRequest(
-      self, request, account: account.map { $0(request) } ?? next.account(of: request),
+      self, request, account: account.map { $0(request) } ?? next.laterAccount(of: request),
       next.network.sharingIdentity(of: request), next.clock)
     let member = Member(self, sink)
     let (isNew, stored) = sharedRequests.withLock { sharedRequests -> (Bool, Response?) in
       let (isNew, shared) = sharedRequests.insert(own)
       if shared.response == nil { shared.join(member) }
       return (isNew, shared.response)
+    }
+    // The transport asks for the users of a new request.
+    if !isNew, let failure = next.network.signOut(of: request) {
+      leave(member)
+      return sink.subscription.fail(failure)
     }
     if let stored { return Observable.just(stored).observeOn(next.mapping).run(sink.subscription, sink.next) }
     sink.subscription.own(member)

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTransport
-import NetLayer
+@testable import NetLayer
 import NetLayerTesting
 import Streams
 import StreamsTesting
@@ -118,12 +118,13 @@ final class TokenOwnerTests: XCTestCase {
     let store = SlowStore()
     let authentication = AuthenticationInterceptor(
       for: [try url()], store: store, refresh: { _ -> Single<Token> in throw TestError("not needed") })
+    let network = Network(Backend(interceptors: [authentication]))
     let request = Request(url: try url())
-    let accounts = [authentication.account(of: request), authentication.account(of: request)]
+    let accounts = [network.account(of: request, from: 0), network.account(of: request, from: 0)]
     XCTAssertNotNil(accounts[0])
     XCTAssertNotEqual(accounts[0], accounts[1])
     authentication.set(Token(access: "t", account: "ann"))
-    XCTAssertEqual(authentication.account(of: request), "ann")
+    XCTAssertEqual(network.account(of: request, from: 0), "ann")
   }
 
   func test_storeThatCannotBeRead_failsTheCall_andIsReadAgain() throws {

@@ -117,7 +117,9 @@ final class CacheAccountTests: XCTestCase {
     let authentication = AuthenticationInterceptor(for: [try XCTUnwrap(URL(string: "http://h"))]) {
       _ in .error(NetworkError(kind: .authentication, reason: "none"))
     }
-    for account in [nil, { authentication.account(of: $0) }] as [(@Sendable (Request) -> String?)?] {
+    for account in [
+      nil, { authentication.covers($0) ? authentication.accountState.account : nil },
+    ] as [(@Sendable (Request) -> String?)?] {
       authentication.set(nil)
       let fixture = CacheFixture(
         account: account, behind: [authentication], CacheFixture.counting(["Cache-Control": "max-age=60"]))

@@ -1,0 +1,145 @@
+import PortableFoundation
+import Streams
+
+/// The users of a call, read once when it begins. All requests of the call share this object.
+///
+/// Keys are made of these users. Credentials are compared with them where they are added, and responses where they reach the
+/// caller. The present users are asked one question only: whether those of the call are still signed in.
+package final class CallAccounts: ContextKey, Sendable {
+  package static var defaultValue: CallAccounts? { nil }
+
+  typealias User = (source: any AccountSource, state: AccountState)
+  // Most networks have one source, which needs no array.
+  private let first: User?
+  private let others: [User]
+  /// Whether the call belongs to nobody if nobody began it. Otherwise, the first user with whom it is sent becomes its user, as
+  /// at the start of an app.
+  private let isStrict: Bool
+  /// Guards the first users of a call that nobody began, by their source, which attempts on any thread set.
+  private let adopted = Locked<[ObjectIdentifier: AccountState]>([:])
+
+  /// The present users, to whom a call belongs; `nil` for no source.
+  package init?(_ sources: [any AccountSource]) {
+    guard let source = sources.first else { return nil }
+    first = (source, source.accountState)
+    others = sources.count == 1 ? [] : sources.dropFirst().map { ($0, $0.accountState) }
+    isStrict = false
+  }
+
+  init(strictly users: [User]) {
+    (first, others, isStrict) = (users.first, users.count < 2 ? [] : Array(users.dropFirst()), true)
+  }
+
+  /// Returns the user of `source` as far as the call has one; `nil` for a source that did not cover it when it began.
+  func user(of source: any AccountSource) -> AccountState? {
+    guard let begun = begun(source) else { return isStrict ? .nobody : nil }
+    guard isOpen(begun) else { return begun }
+    return adopted.withLock { $0[ObjectIdentifier(source)] } ?? begun
+  }
+
+  /// Returns the user whose keys and credentials the call has. If nobody began it, a present user becomes its user.
+  func adopting(_ source: any AccountSource) -> AccountState {
+    guard let begun = begun(source), !isOpen(begun) else {
+      let present = source.accountState
+      return accepts(present, of: source) ? present : .unknown
+    }
+    return begun
+  }
+
+  /// Returns whether the call may carry credentials of `state`. If nobody began it, that user becomes its user.
+  func accepts(_ state: AccountState, of source: any AccountSource) -> Bool {
+    // A source that did not cover the request at the start, when an interceptor has changed the URL.
+    guard let begun = begun(source) else { return !isStrict || !state.isUser || source.accountChanges == nil }
+    guard isOpen(begun) else { return !state.differs(from: begun) }
+    // An unknown user has become another one, which a sign-in before the first look is.
+    if begun.user == .unknown, state.differs(from: begun) { return false }
+    return adopted.withLock { states in
+      if let former = states[ObjectIdentifier(source)] { return !state.differs(from: former) }
+      if state.isUser { states[ObjectIdentifier(source)] = state }
+      return true
+    }
+  }
+
+  /// Checks that the call may carry credentials of `account`, which the interceptor `source` has passed.
+  func check(_ account: String, of source: any AccountSource, _ request: Request) throws(NetworkError) {
+    guard !accepts(.user(account), of: source) else { return }
+    var error = Self.signedOut(request)
+    if source.accountState.name != account, source.accountState == user(of: source) {
+      // A token may be passed as the account.
+      error.reason =
+        "\(type(of: source)) has passed credentials of another account than the user whom its accountState names; pass that "
+        + "name as Request.Credentials.account"
+    }
+    throw error
+  }
+
+  /// Returns whether the call may receive a response to a request of `other`. Everybody may receive a response of nobody.
+  func accepts(_ response: Response, of other: CallAccounts) -> Bool {
+    users.allSatisfy { user in
+      guard let theirs = other.user(of: user.source), theirs.isUser, covers(user.source, response.request) else {
+        return true
+      }
+      // Two sign-ins with the same token are of the same user.
+      return theirs == self.user(of: user.source) || accepts(theirs, of: user.source)
+    }
+  }
+
+  /// Returns the error of `sent` if a user of the call has signed out or another one has signed in; `nil` if it may be sent, or
+  /// be answered.
+  package func failure(of sent: Request) -> NetworkError? {
+    if let first, hasChanged(first, sent) { return Self.signedOut(sent) }
+    for user in others where hasChanged(user, sent) { return Self.signedOut(sent) }
+    return nil
+  }
+
+  private var users: [User] { (first.map { [$0] } ?? []) + others }
+
+  private func begun(_ source: any AccountSource) -> AccountState? {
+    if let first, first.source === source { return first.state }
+    return others.first { $0.source === source }?.state
+  }
+
+  private func isOpen(_ state: AccountState) -> Bool { !isStrict && !state.isUser }
+
+  /// Returns whether the user has changed, and the source covers the request. Few users change, so the latter is asked last.
+  private func hasChanged(_ user: User, _ sent: Request) -> Bool {
+    let present = user.source.accountState
+    guard isOpen(user.state) else { return present.differs(from: user.state) && covers(user.source, sent) }
+    return covers(user.source, sent) && !accepts(present, of: user.source)
+  }
+
+  private func covers(_ source: any AccountSource, _ sent: Request) -> Bool {
+    guard !sent.isForeign else { return false }
+    // Without what interceptors have added, as the source has seen it.
+    var request = sent
+    for field in sent.credentials.flatMap(\.headers) where request.headers[field.name] == field.value {
+      request.headers[field.name] = nil
+    }
+    return source.covers(request)
+  }
+
+  /// The error of a request whose user has signed out.
+  package static func signedOut(_ request: Request) -> NetworkError {
+    var error = NetworkError(
+      kind: .authentication,
+      reason:
+        "the user who began the call has signed out, and the call is not sent as another user; if both sign-ins are "
+        + "of the same user, name that user (Token.account, AccountState.user)", request: request)
+    error.context[IsOfAnotherAccount.self] = true
+    return error
+  }
+
+  /// The error of a response that belongs to another user.
+  static func foreign(_ response: Response) -> NetworkError {
+    NetworkError(
+      kind: .authentication,
+      reason:
+        "the response belongs to another user than the one who began the call: an interceptor has returned it; make its "
+        + "keys of InterceptorChain.account(of:)", request: response.request)
+  }
+}
+
+/// A mark of errors: nothing was sent, because the user of the request is not the one who is signed in.
+package enum IsOfAnotherAccount: ContextKey {
+  package static let defaultValue = false
+}
