@@ -139,10 +139,6 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
     let former = exchange(&accounts, with: present)
     let isBack = lost.map { lost in former.map { !$0.differs(from: lost) } ?? false } ?? false
     guard isBack || former.map(present.differs) ?? false else { return }
-    forget()
-  }
-
-  private func forget() {
     for view in views { view.forget() }
     perform(state.handle(.reset))
   }
@@ -198,13 +194,13 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
   /// Reads the result of a load for all views. `isFresh` is set for a stored response.
   private func receive(_ id: Int, _ loaded: Loaded, _ network: Network, isFresh: Bool? = nil) {
     let (views, last) = readers.withLock { $0 }
-    if loaded.isSame(as: last) { return settle(id, loaded, [], isFresh, isNew: false) }
+    if loaded.isSame(as: last) { return settle(id, loaded, [], isFresh, isNew: false, network) }
     let read = views.map { $0.read(loaded) }
     let failed = read.compactMap(\.error)
     if let error = failed.first { loaded.response?.refuseStored(after: error) }
     guard failed.count == read.count, !read.isEmpty, let error = failed.first else {
       let results = read.map { ($0, $0.error.map { network.reading.report($0, from: loaded.response) }) }
-      return settle(id, loaded, results, isFresh, isNew: true)
+      return settle(id, loaded, results, isFresh, isNew: true, network)
     }
     // An unreadable stored response is a miss.
     if isFresh != nil { return drain.run { [self] in send(.found(id, nil, isFresh: false)) } }
@@ -220,15 +216,19 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
   }
 
   private func settle(
-    _ id: Int, _ loaded: Loaded, _ read: [(QueryReading, NetworkError?)], _ isFresh: Bool?, isNew: Bool
+    _ id: Int, _ loaded: Loaded, _ read: [(QueryReading, NetworkError?)], _ isFresh: Bool?, isNew: Bool,
+    _ network: Network
   ) {
     drain.run { [self] in
       checkOwner()
       guard id == state.load else { return }
       loading = nil
-      // A request that began before the sign-in of the present user.
-      if let call = loaded.response?.request.context[CallAccounts.self], accounts?.differ(from: call) ?? false {
-        return forget()
+      // Another user was signed in for an instant, when the request began.
+      if let response = loaded.response, let call = response.request.context[CallAccounts.self],
+        accounts?.differ(from: call) ?? false
+      {
+        let error = network.reading.report(CallAccounts.foreign(response))
+        return perform(state.handle(isFresh == nil ? .fail(id, error) : .found(id, nil, isFresh: false)))
       }
       let changes = state.edits.map(\.change)
       for (reading, failure) in read { reading.accept(changes, failure) }

@@ -12,8 +12,8 @@ import TestSupport
 
 /// A server that knows whose data it sends and receives, in virtual time.
 ///
-/// A path `/as/NAME/…` states the user who began the call, a body `data of NAME` the user whose data it is, and the field
-/// `X-User: NAME NUMBER` the token.
+/// A path `/as/NAME/app/NAME/…` states the users who began the call, a body `data of NAME` the user whose data it is, and the
+/// fields `X-User: NAME NUMBER` and `X-App: NAME NUMBER` the credentials of the two sources.
 final class AccountServer: Transport {
   private struct Upload {
     let owner: String
@@ -43,6 +43,10 @@ final class AccountServer: Transport {
   func expireTokens() { state.update { $0.validToken += 1 } }
   func note(_ text: String) { state.update { $0.log.append(text) } }
   func fail(_ text: String) { state.update { $0.problems.append(text) } }
+  func check(_ what: String, _ whose: Whose, of begun: AccountWorld.Begun) {
+    check(what, whose.user, of: begun.user)
+    if let app = begun.app { check(what, whose.app, of: app) }
+  }
   /// Checks data that a call of `begun` has received.
   func check(_ what: String, _ user: String, of begun: String) {
     if begun != "any", user != begun { fail("\(what) of \(begun) has data of \(user)") }
@@ -93,12 +97,20 @@ final class AccountServer: Transport {
     func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &state.generator) < percent }
     let parts = (request.headers["X-User"] ?? "- 0").split(separator: " ").map(String.init)
     let (user, token) = (parts[0], parts.count > 1 ? Int(parts[1]) ?? 0 : 0)
+    let app = request.headers["X-App"]?.split(separator: " ").first.map(String.init) ?? "-"
     let path = request.url.path
     let text = String(decoding: body, as: UTF8.self)
-    state.log.append("\(request.method) \(path) \(user) \(token) \(text.prefix(20))")
+    state.log.append("\(request.method) \(path) \(user) \(token) \(app) \(text.prefix(20))")
     let begun = path.split(separator: "/")
-    if begun.first == "as", begun.count > 1, begun[1] != "any", begun[1] != user {
-      state.problems.append("a call of \(begun[1]) was sent as \(user): \(request.method) \(path)")
+    if request.isForeign {
+      if user != "-" || app != "-" { state.problems.append("a foreign request has credentials: \(path) \(user) \(app)") }
+    } else {
+      if begun.first == "as", begun.count > 1, begun[1] != "any", begun[1] != user {
+        state.problems.append("a call of \(begun[1]) was sent as \(user): \(request.method) \(path)")
+      }
+      if begun.count > 3, begun[2] == "app", begun[3] != "any", begun[3] != app {
+        state.problems.append("a call of the app \(begun[3]) was sent as \(app): \(request.method) \(path)")
+      }
     }
     for name in ["ann", "bob"] where name != user && text.contains(name) {
       state.problems.append("data of \(name) in a request of \(user): \(request.method) \(path) \(text.prefix(40))")
@@ -110,13 +122,22 @@ final class AccountServer: Transport {
     if chance(6) { return .failure(lost) }
     if user != "-", token < state.validToken { return .success(Response(request: request, status: 401)) }
     if chance(6) { return .success(Response(request: request, status: 503)) }
-    let response = reply(to: request, user, body, path, &state)
+    // A session check at another origin, from which the request returns without credentials.
+    let isBounced = path.hasSuffix("/x") && chance(12)
+    var response = reply(to: request, isBounced ? ("-", "-") : (user, app), body, path, &state)
+    if isBounced {
+      if chance(30) { response.status = 401 }
+      response.redirects = [request.url, URL(string: "http://b/check") ?? request.url].map {
+        Response.Redirect(url: $0, status: 302, headers: [:])
+      }
+    }
     return chance(5) ? .failure(lost) : .success(response)
   }
 
   private static func reply(
-    to request: Request, _ user: String, _ body: [UInt8], _ path: String, _ state: inout State
+    to request: Request, _ users: (String, String), _ body: [UInt8], _ path: String, _ state: inout State
   ) -> Response {
+    let (user, app) = users
     func response(_ status: Int, _ fields: HTTPHeaders = [:], _ text: String = "") -> Response {
       Response(request: request, status: status, headers: fields, body: Data(text.utf8))
     }
@@ -146,14 +167,37 @@ final class AccountServer: Transport {
     var fields: HTTPHeaders = [
       "Content-Type": "application/json", "Cache-Control": isLong ? "max-age=1000" : "no-cache",
     ]
-    if path.hasSuffix("/pages"), Int.random(in: 0..<3, using: &state.generator) > 0 {
-      fields["Link"] = "<\(request.url.absoluteString)?\(state.log.count)>; rel=\"next\"".replacing("?", with: "?p=")
+    let host = request.url.host ?? ""
+    let whose = #"{"user":"\#(user)","app":"\#(app)","host":"\#(host)"}"#
+    guard path.hasSuffix("/pages") else { return response(200, fields, whose) }
+    let next = Int.random(in: 0..<6, using: &state.generator)
+    // The other origin always links to a private page, perhaps to one that was read before.
+    if next > 1 || host == "b" {
+      let place = host == "h" && next == 2 ? "b" : "h"
+      fields["Link"] = "<http://\(place)\(path)?p=\(next > 4 ? 1 : state.log.count)>; rel=\"next\""
     }
-    return response(200, fields, path.hasSuffix("/pages") ? #"[{"user":"\#(user)"}]"# : #"{"user":"\#(user)"}"#)
+    return response(200, fields, "[\(whose)]")
   }
 }
 
-struct Whose: Decodable, Sendable { var user: String }
+struct Whose: Decodable, Sendable {
+  var user: String
+  var app: String
+  var host: String
+}
+
+/// The second source of a device: the registration of the app itself, with its own users.
+final class AppLogin: Interceptor, AccountSource {
+  let user: BehaviorRelay<String?>
+  init(_ user: String?) { self.user = BehaviorRelay(value: user) }
+  var accountState: AccountState { user.value.map { .user($0) } ?? .nobody }
+  var accountChanges: Observable<Void>? { user.asObservable().skip(1).map { _ in } }
+  func covers(_ request: Request) -> Bool { request.url.host == "h" }
+  func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+    guard covers(request), let name = user.value else { return next(request) }
+    return next(request, with: Request.Credentials(account: name, headers: ["X-App": "\(name) 1"]))
+  }
+}
 
 /// Two processes of one app, with one token store, one outbox, one cache and one folder of uploads, in which two users sign in
 /// and out.
@@ -161,19 +205,31 @@ final class AccountWorld {
   private final class Device {
     let name: String
     let login: any Login
+    let app: AppLogin?
     let network: Network
+    /// A copy of the network with another login, which shares its queries.
+    let guest: (login: OwnLogin, network: Network)?
+    /// Whether entries of the outbox belong to the user of the app.
+    let isAppFirst: Bool
     let reachability = TestReachability()
     let bag = DisposeBag()
     var outbox: Outbox?
     var running: [any Disposable] = []
 
-    init(_ name: String, _ login: any Login, _ network: Network) {
-      (self.name, self.login, self.network) = (name, login, network)
+    init(_ name: String, _ login: any Login, _ app: AppLogin?, _ network: Network, _ guest: (OwnLogin, Network)?) {
+      (self.name, self.login, self.app, self.network, self.guest) = (name, login, app, network, guest)
+      isAppFirst = network.accountSources.first is AppLogin
     }
 
     var state: AccountState { login.source.accountState }
-    /// The user in paths of calls that begin now.
-    var begun: String { state.name ?? "any" }
+    /// The users in paths of calls that begin now.
+    var begun: Begun { Begun(user: state.word ?? "any", app: app.map { $0.user.value ?? "any" }) }
+  }
+
+  struct Begun: Sendable {
+    let user: String
+    let app: String?
+    var path: String { "/as/\(user)" + (app.map { "/app/\($0)" } ?? "") }
   }
 
   private let clock = TestScheduler(resolution: .milliseconds(1))
@@ -200,18 +256,45 @@ final class AccountWorld {
     let store = MemoryTokenStore(first.map { Token(access: "\($0) 1", account: $0) })
     let cache = ResponseCache(storingIn: nil)
     for name in ["0", "1"] {
-      let login: any Login =
-        Int.random(in: 0..<3, using: &generator) == 0
-        ? OwnKind(login: OwnLogin(first.map { .user($0) } ?? .nobody, for: home))
-        : SharedTokenKind(home, store, server, clock, SplitMix64(seed: generator.next()))
-      let backend = Backend(
-        baseURL: home, transport: server, clock: clock, mapping: clock,
-        interceptors: [
-          CoalescingInterceptor(), CacheInterceptor(cache, policy: .http),
-          RetryInterceptor(policy: RetryPolicy(attempts: 3, initialDelay: .milliseconds(30))), login.source,
-        ])
-      devices.append(Device(name, login, Network(backend)))
+      let login: any Login
+      switch random(0...5) {
+      case 0...1: login = OwnKind(login: OwnLogin(first.map { .user($0) } ?? .nobody, for: home))
+      case 2:
+        // Without names, two processes can't tell their users apart.
+        let own = MemoryTokenStore(first.map { Token(access: "\($0) 1") })
+        login = SharedTokenKind(home, own, server, clock, SplitMix64(seed: generator.next()), hasNames: false)
+      default: login = SharedTokenKind(home, store, server, clock, SplitMix64(seed: generator.next()))
+      }
+      let app = random(0...2) == 0 ? AppLogin("one") : nil
+      let network = Network(
+        Backend(
+          baseURL: home, transport: server, clock: clock, mapping: clock, interceptors: chain(login.source, app, cache)))
+      var guest: (OwnLogin, Network)?
+      if random(0...2) == 0 {
+        let other = OwnLogin(.user("bob"), for: home)
+        let interceptors = chain(other, nil, cache)
+        guest = (other, network.with { $0.interceptors = interceptors })
+      }
+      devices.append(Device(name, login, app, network, guest))
     }
+  }
+
+  /// Returns the interceptors in any order.
+  private func chain(
+    _ login: any Interceptor, _ app: AppLogin?, _ cache: ResponseCache
+  ) -> [any Interceptor] {
+    let pauses = (0...1).map { _ in
+      let draws = Box(SplitMix64(seed: generator.next()))
+      return Pause { _ in .milliseconds(max(0, draws.update { Int.random(in: -60...80, using: &$0) })) }
+    }
+    var chain: [any Interceptor] = [
+      CoalescingInterceptor(window: .milliseconds(random(0...1) * 60)), CacheInterceptor(cache, policy: .http),
+      RetryInterceptor(policy: RetryPolicy(attempts: 3, initialDelay: .milliseconds(30))), login,
+    ]
+    chain += pauses
+    if let app { chain.append(app) }
+    if random(0...3) == 0 { chain.append(ForgetfulCache()) }
+    return chain.shuffled(using: &generator)
   }
 
   private func random(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
@@ -220,6 +303,7 @@ final class AccountWorld {
     for device in devices {
       watch(device, "/me")
       if random(0...1) == 0 { watch(device, "/other") }
+      if let guest = device.guest { watch(device, "/me", guest.network, guest.login, nil) }
       try open(device)
     }
     for _ in 0..<60 where problems.isEmpty {
@@ -238,8 +322,18 @@ final class AccountWorld {
     switch random(1...100) {
     case ...18:
       let name = ["ann", "bob", nil].randomElement(using: &generator) ?? nil
-      server.note("\(device.name) signs in \(name ?? "-")")
-      device.login.signIn(name)
+      switch random(0...5) {
+      case 0 where device.app != nil:
+        let name = ["one", "two", nil].randomElement(using: &generator) ?? nil
+        server.note("\(device.name) registers \(name ?? "-")")
+        device.app?.user.accept(name)
+      case 1 where device.guest != nil:
+        server.note("\(device.name) has the guest \(name ?? "-")")
+        device.guest?.login.set(name.map { .user($0) } ?? .nobody)
+      default:
+        server.note("\(device.name) signs in \(name ?? "-")")
+        device.login.signIn(name)
+      }
     case ...24: device.login.renew()
     case ...30: server.expireTokens()
     case ...40: fetch(device)
@@ -257,42 +351,66 @@ final class AccountWorld {
   }
 
   private func watch(_ device: Device, _ path: String) {
-    device.network.watch(Call<Response>.get(path).as(Whose.self)).subscribe(onNext: {
-      [server, name = device.name, source = device.login.source] snapshot in
-      guard let user = snapshot.value?.user, user != "-" else { return }
+    watch(device, path, device.network, device.login.source, device.app)
+  }
+
+  private func watch(
+    _ device: Device, _ path: String, _ network: Network, _ source: any AccountSource, _ app: AppLogin?
+  ) {
+    network.watch(Call<Response>.get(path).as(Whose.self)).subscribe(onNext: { [server, name = device.name] snapshot in
+      guard let shown = snapshot.value else { return }
       let state = source.accountState
-      if state != .unknown, state.name != user {
-        server.fail("the screen \(path) of \(name), where \(state.name ?? "nobody") is signed in, shows \(user)")
+      if shown.user != "-", state != .unknown, state.word != shown.user {
+        server.fail("the screen \(path) of \(name), where \(state.word ?? "nobody") is signed in, shows \(shown.user)")
+      }
+      if let app, shown.app != "-", shown.app != app.user.value {
+        server.fail("the screen \(path) of \(name), of the app \(app.user.value ?? "none"), shows \(shown.app)")
       }
     }).disposed(by: device.bag)
   }
 
   private func fetch(_ device: Device) {
     let begun = device.begun
-    device.network.request(Call<Response>.get("/as/\(begun)/x").as(Whose.self)).subscribe(
-      onSuccess: { [server] in server.check("a call", $0.user, of: begun) }, onError: { _ in }
+    device.network.request(Call<Response>.get("\(begun.path)/x")).subscribe(
+      onSuccess: { [server] response in
+        guard let whose = try? response.decode(Whose.self) else { return server.fail("not decoded: \(response)") }
+        // Only the request that has been at another origin is anonymous.
+        if response.redirects.isEmpty {
+          server.check("a call", whose, of: begun)
+        } else if whose.user != "-" {
+          server.fail("a request without credentials has data of \(whose.user)")
+        }
+      }, onError: { _ in }
     ).disposed(by: device.bag)
   }
 
   private func pages(_ device: Device) {
     let begun = device.begun
-    device.network.pages(.get("/as/\(begun)/pages"), of: Whose.self).take(4).subscribe(
+    let hasLeft = Flag()
+    device.network.pages(.get("\(begun.path)/pages"), of: Whose.self).take(5).subscribe(
       onNext: { [server] page in
-        for item in page.items { server.check("a page", item.user, of: begun) }
+        for item in page.items {
+          if item.host == "b" { hasLeft.raise() }
+          if !hasLeft.isRaised {
+            server.check("a page", item, of: begun)
+          } else if item.user != "-" || item.app != "-" {
+            server.fail("a page that another origin has chosen has data of \(item)")
+          }
+        }
       }, onError: { _ in }
     ).disposed(by: device.bag)
   }
 
   private func events(_ device: Device) {
     let begun = device.begun
-    device.network.events(.get("/as/\(begun)/events")).take(3).subscribe(
-      onNext: { [server] in server.check("an event", $0.data, of: begun) }, onError: { _ in }
+    device.network.events(.get("\(begun.path)/events")).take(3).subscribe(
+      onNext: { [server] in server.check("an event", $0.data, of: begun.user) }, onError: { _ in }
     ).disposed(by: device.bag)
   }
 
   private func edit(_ device: Device) {
     let begun = device.begun
-    let write = Call(.post, "/as/\(begun)/like", task: .data(Data("data of \(begun)".utf8)))
+    let write = Call(.post, "\(begun.path)/like", task: .data(Data("data of \(begun.user)".utf8)))
     device.network.request(write, editing: Call<Response>.get("/me").as(Whose.self)) { _ in }
       .subscribe(onError: { _ in }).disposed(by: device.bag)
   }
@@ -309,8 +427,10 @@ final class AccountWorld {
 
   private func send(_ device: Device) throws {
     // A custom login and a token may differ; each is a user of its own process.
-    let begun = device.begun
-    let call = Call(.post, "/as/\(begun)/note", task: .data(Data("data of \(begun)".utf8)))
+    let all = device.begun
+    // An entry belongs to the first source.
+    let begun = device.isAppFirst ? Begun(user: "any", app: all.app) : Begun(user: all.user, app: nil)
+    let call = Call(.post, "\(begun.path)/note", task: .data(Data("data of \(begun.user)".utf8)))
     do {
       try device.outbox?.send(call, lane: ["k", nil].randomElement(using: &generator) ?? nil)
     } catch {
@@ -322,7 +442,7 @@ final class AccountWorld {
     guard let begun = device.state.name else { return }
     // The same file for both users, or one whose bytes name its user.
     let isShared = random(0...1) == 0
-    let call = Call<Response>.post(isShared ? "/files" : "/as/\(begun)/files")
+    let call = Call<Response>.post(isShared ? "/files" : "\(device.begun.path)/files")
     let file = folder.appending(path: isShared ? "film.bin" : "\(begun).bin")
     if random(0...5) == 0 {
       device.running.append(device.network.cancelUpload(of: file, to: call, by: .tus).subscribe(onError: { _ in }))
@@ -343,11 +463,13 @@ extension [any Disposable] {
 struct SharedTokenKind: Login {
   let login: AuthenticationInterceptor
   private let server: AccountServer
+  private let hasNames: Bool
 
   init(
-    _ url: URL, _ store: MemoryTokenStore, _ server: AccountServer, _ clock: TestScheduler, _ generator: SplitMix64
+    _ url: URL, _ store: MemoryTokenStore, _ server: AccountServer, _ clock: TestScheduler, _ generator: SplitMix64,
+    hasNames: Bool = true
   ) {
-    self.server = server
+    (self.server, self.hasNames) = (server, hasNames)
     let generator = Box(generator)
     login = AuthenticationInterceptor(for: [url], store: store, apply: { $1.headers["X-User"] = $0.access }) {
       old -> Single<Token> in
@@ -363,18 +485,30 @@ struct SharedTokenKind: Login {
         case 1: throw NetworkError(kind: .connection, reason: "lost")
         default: break
         }
-        let token = Token(access: "\(user) \(server.validToken)", account: fate == 2 ? user : nil)
+        let token = Token(access: "\(user) \(server.validToken)", account: fate == 2 && hasNames ? user : nil)
         // Some refreshes save their token themselves.
-        if fate == 3 { store.save(Token(access: token.access, account: user)) }
+        if fate == 3 { store.save(Token(access: token.access, account: hasNames ? user : nil)) }
         return token
       }
     }
   }
 
   var source: any Interceptor & AccountSource { login }
-  func signIn(_ name: String?) { login.set(name.map { Token(access: "\($0) \(server.validToken)", account: $0) }) }
+  func signIn(_ name: String?) {
+    login.set(name.map { Token(access: "\($0) \(server.validToken)", account: hasNames ? $0 : nil) })
+  }
   func renew() {
-    guard let name = login.accountState.name else { return }
+    guard let name = login.accountState.word else { return }
     signIn(name)
+  }
+}
+
+extension AccountState {
+  /// The user, who may have only a token that begins with a name.
+  fileprivate var word: String? {
+    switch user {
+    case .named(let text), .unnamed(let text): text.split(separator: " ").first.map(String.init)
+    case .unknown, .nobody: nil
+    }
   }
 }

@@ -51,9 +51,11 @@ package struct Accounts: Sendable {
     return zip(users, former.users).contains { $0.source !== $1.source || $0.state.differs(from: $1.state) }
   }
 
-  /// Returns whether `call`, which began with the same sources, belongs to another user.
+  /// Returns whether `call`, which began with the same sources, belongs to another user. One of nobody belongs to everybody.
   package func differ(from call: CallAccounts) -> Bool {
-    users.contains { user in call.user(of: user.source).map { $0.differs(from: user.state) } ?? false }
+    users.contains { user in
+      call.user(of: user.source).map { $0.isUser && $0 != user.state && user.state.differs(from: $0) } ?? false
+    }
   }
 
   /// Returns whether another user has signed in or out since.

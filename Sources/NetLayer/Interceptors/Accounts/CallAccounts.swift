@@ -79,8 +79,9 @@ package final class CallAccounts: ContextKey, Sendable {
       guard let theirs = other.user(of: user.source), theirs.isUser, covers(user.source, response.request) else {
         return true
       }
-      // Two sign-ins with the same token are of the same user.
-      return theirs == self.user(of: user.source) || accepts(theirs, of: user.source)
+      // A call of nobody receives no response of a user who has signed out. Two sign-ins with the same token are of one user.
+      let mine = adopting(user.source)
+      return theirs == mine || mine.isUser && !theirs.differs(from: mine)
     }
   }
 
@@ -130,7 +131,7 @@ package final class CallAccounts: ContextKey, Sendable {
   }
 
   /// The error of a response that belongs to another user.
-  static func foreign(_ response: Response) -> NetworkError {
+  package static func foreign(_ response: Response) -> NetworkError {
     NetworkError(
       kind: .authentication,
       reason:
