@@ -74,7 +74,7 @@ final class CallResponses: StreamSource {
     let call = number == nil ? nil : Cell(request)
     let invalidates = labels?.invalidates ?? []
     let delivery = delivery(invalidates: !invalidates.isEmpty)
-    let accounts = network.accountSources.isEmpty ? nil : request.context[CallAccounts.self]
+    let accounts = network.receivers(of: request)
     let receiver = Receiver(
       network: network, sink: sink, last: onlyLast ? Cell(nil) : nil, number: number, call: call, accounts: accounts,
       reports: delivery == .mapping || network.interceptors.count > 1)
@@ -173,18 +173,14 @@ final class CallResponses: StreamSource {
     /// The request of the call, if the network has observers.
     let call: Cell<Request>?
     /// The users of the call, if the network has sources of them.
-    let accounts: CallAccounts?
+    let accounts: CallReceivers?
     /// Whether this object reports errors. An awaiting task reports those of a transport without interceptors, which are of
     /// this call and `NetworkError`s.
     let reports: Bool
 
     func receive(_ response: Response) {
       // An interceptor may have returned a response to a call of another user.
-      if let accounts, let theirs = response.request.context[CallAccounts.self], theirs !== accounts,
-        !accounts.accepts(response, of: theirs)
-      {
-        return finish(CallAccounts.foreign(response))
-      }
+      if let accounts, !accounts.accept(response) { return finish(CallAccounts.foreign(response)) }
       var response = response
       // The response may be shared with a call of another backend.
       if response.reading !== network.reading { response.context[ResponseContext.self] = network.reading }

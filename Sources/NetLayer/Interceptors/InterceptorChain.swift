@@ -29,8 +29,19 @@ public struct InterceptorChain: Sendable {
 
   /// Sends `request` to the rest of the chain at each subscription; two subscriptions send it twice.
   public func callAsFunction(_ request: Request) -> Observable<Response> {
+    // A source passes no credentials while nobody is signed in. The user may be back before the request is sent.
+    if !network.logins.isEmpty, let login = caller, login.recorder == nil, let failure = network.signOut(of: request) {
+      return .error(failure)
+    }
+    return send(request)
+  }
+
+  private func send(_ request: Request) -> Observable<Response> {
     network.interceptors[place].intercept(request, next: InterceptorChain(network, progress, delivery, place + 1))
   }
+
+  /// The source that has this chain as `next`; `nil` for another interceptor.
+  private var caller: AccountLogin? { network.logins.first { $0.place == place - 1 } }
 
   /// Sends `request` with the header fields of `credentials`, which no other origin receives.
   ///
@@ -39,7 +50,7 @@ public struct InterceptorChain: Sendable {
   /// request whose URL another origin has chosen, such as a link, is sent without the credentials.
   public func callAsFunction(_ request: Request, with credentials: Request.Credentials) -> Observable<Response> {
     do throws(NetworkError) {
-      return self(try carrying(credentials, request))
+      return send(try carrying(credentials, request))
     } catch {
       return .error(error)
     }
@@ -47,9 +58,7 @@ public struct InterceptorChain: Sendable {
 
   private func carrying(_ credentials: Request.Credentials, _ request: Request) throws(NetworkError) -> Request {
     guard !request.isForeign else { return request }
-    if let call = request.context[CallAccounts.self],
-      let login = network.logins.first(where: { $0.place == place - 1 })
-    {
+    if let call = request.context[CallAccounts.self], let login = caller {
       try call.check(credentials.account, of: login.source, request)
     }
     var request = request

@@ -38,6 +38,12 @@ extension Network {
     return content
   }
 
+  /// Returns the users who may receive the responses to `request`; `nil` for everybody.
+  func receivers(of request: Request) -> CallReceivers? {
+    guard !logins.isEmpty, let call = request.context[CallAccounts.self] else { return nil }
+    return CallReceivers(call: call, isForeign: request.isForeign)
+  }
+
   /// Returns the error of `request` if a user of its call has signed out since; `nil` if it may be sent, or be answered.
   func signOut(of request: Request) -> NetworkError? {
     logins.isEmpty ? nil : request.context[CallAccounts.self]?.failure(of: request)
@@ -149,5 +155,5 @@ struct AccountLogin: Sendable {
   }
 
   /// Returns the user of the call, or the present one without a call.
-  func state(in call: CallAccounts?) -> AccountState { call?.adopting(source) ?? source.accountState }
+  func state(in call: CallAccounts?) -> AccountState { CallAccounts.state(of: source, in: call) }
 }

@@ -226,8 +226,7 @@ struct OutboxState {
         actions.append(.report(name))
       }
     case .unreachable(let error):
-      item.losses += 1
-      item.notBefore = now + pause(after: error, attempt: item.losses)
+      lose(&item, error, now)
       item.waitsForNetwork = true
     // A refresh is not a sign-in.
     case .refused: absent[item.account] = .signIn
@@ -244,12 +243,17 @@ struct OutboxState {
     case .unknownAccount(let error):
       // A sign-in since then makes it known.
       guard former == changes else { break }
-      item.losses += 1
-      item.notBefore = now + pause(after: error, attempt: item.losses)
+      lose(&item, error, now)
       item.waitsForAccount = true
     }
     items[name] = item
     if let end = item.notBefore { pauses.insert(Pause(end: end, name: name)) }
+  }
+
+  /// Begins the pause after an attempt that has not reached the server.
+  private func lose(_ item: inout Item, _ error: NetworkError, _ now: Duration) {
+    item.losses += 1
+    item.notBefore = now + pause(after: error, attempt: item.losses)
   }
 
   private static let rejection = NetworkError(kind: .authentication, reason: "the credentials were rejected")

@@ -124,6 +124,67 @@ final class CarriedAccountTests: UploadTestCase {
     }
   }
 
+  func test_storedResponse_standsInForNoError_ofAUserWhoHasSignedOut() {
+    for number in 0..<2 {
+      for isError in [false, true] {
+        let login = logins()[number]
+        login.waits()
+        let isDown = Flag()
+        let stub = StubTransport(on: clock) { request in
+          guard isDown.isRaised else { return .response(body: Data((request.headers["X-User"] ?? "-").utf8)) }
+          return isError ? .failure(.connection, after: .seconds(1)) : .response(status: 503, after: .seconds(1))
+        }
+        let cache = CacheInterceptor(ResponseCache(storingIn: nil, clock: clock), policy: .networkElseCache)
+        let network = network(stub, [cache, login.source])
+        let first = result(network)
+        clock.advanceBy(50)
+        isDown.raise()
+        let second = result(network)
+        clock.advanceBy(2000)
+        XCTAssertEqual([first.value, second.value], ["ann 1", "ann 1"])
+        let third = result(network)
+        clock.advanceBy(50)
+        login.signIn("bob")
+        clock.advanceBy(2000)
+        XCTAssertEqual(third.value, "authentication")
+      }
+    }
+  }
+
+  /// A source in whom another user is signed in for some looks, and who signals nothing.
+  private final class Flickering: Interceptor, AccountSource {
+    let looks = Box(0)
+    private let away: Range<Int>
+    init(_ away: Range<Int>) { self.away = away }
+    var isBack: Bool { looks.value > away.upperBound }
+    private var name: String { looks.update { $0 += 1; return away.contains($0) ? "bob" : "ann" } }
+    var accountState: AccountState { .user(name) }
+    var accountChanges: Observable<Void>? { .never() }
+    func covers(_ request: Request) -> Bool { true }
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+      let name = name
+      return next(request, with: Request.Credentials(account: name, headers: ["X-User": name]))
+    }
+  }
+
+  func test_query_showsNothingOfAUserWhoWasSignedInForAnInstant() {
+    for first in 1...12 {
+      for count in 1...8 {
+        let source = Flickering(first..<first + count)
+        let stub = StubTransport(on: clock) { request in
+          .json(#"{"user":"\#(request.headers["X-User"] ?? "-")"}"#, after: .milliseconds(10))
+        }
+        let shown = Notes()
+        let bag = DisposeBag()
+        network(stub, [source]).watch(Call<Response>.get("/me").as(JSON.self)).subscribe(onNext: { snapshot in
+          if source.isBack, let user = snapshot.value?["user"].string { shown.add(user) }
+        }).disposed(by: bag)
+        clock.advanceBy(1000)
+        XCTAssertEqual(shown.all.filter { $0 == "bob" }, [], "looks \(first) to \(first + count - 1)")
+      }
+    }
+  }
+
   func test_cacheOfAnAppThatForgetsUsers_givesNobodyTheResponseOfAnother() {
     for number in 0..<2 {
       let login = logins()[number]
@@ -379,6 +440,24 @@ final class CarriedAccountTests: UploadTestCase {
   }
 
   // MARK: Users who become known late
+
+  func test_entryWhoseUserIsStillUnknownAfterTheStoreWasRead_doesNotWaitForAnotherAccount() throws {
+    let folder = folder.appending(path: UUID().uuidString)
+    let stub = StubTransport(on: clock) { _ in .response(status: 204) }
+    let known = network(stub, [OwnLogin(.user("ann"), for: home)])
+    try Outbox(storingIn: folder, on: known, reachability: TestReachability()).send(Call<Response>.post("/note"))
+    let login = OwnLogin(.unknown, for: home)
+    let states = Box<[String]>([])
+    let outbox = try Outbox(storingIn: folder, on: network(stub, [login]), reachability: TestReachability())
+    _ = outbox.pending.subscribe(onNext: { entries in states.value = entries.map { "\($0.state)" } })
+    outbox.start()
+    clock.advanceBy(1)
+    XCTAssertTrue(holds { states.value == ["retry"] }, "\(states.value)")
+    login.set(.user("ann"))
+    clock.advanceBy(1)
+    XCTAssertEqual(stub.requests.map { $0.headers["X-User"] }, ["ann 1"])
+    XCTAssertEqual(states.value, [])
+  }
 
   /// A login whose store never responds.
   private final class Silent: Interceptor, AccountSource {

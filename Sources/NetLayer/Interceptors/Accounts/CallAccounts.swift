@@ -46,6 +46,11 @@ package final class CallAccounts: ContextKey, Sendable {
     return begun
   }
 
+  /// Returns the user of `call`, or the present one for a request without a call.
+  static func state(of source: any AccountSource, in call: CallAccounts?) -> AccountState {
+    call?.adopting(source) ?? source.accountState
+  }
+
   /// Returns whether the call may carry credentials of `state`. If nobody began it, that user becomes its user.
   func accepts(_ state: AccountState, of source: any AccountSource) -> Bool {
     // A source that did not cover the request at the start, when an interceptor has changed the URL.
@@ -74,11 +79,14 @@ package final class CallAccounts: ContextKey, Sendable {
   }
 
   /// Returns whether the call may receive a response to a request of `other`. Everybody may receive a response of nobody.
-  func accepts(_ response: Response, of other: CallAccounts) -> Bool {
+  ///
+  /// - Parameter isForeign: Whether another origin has chosen the URL, so that the call has no user.
+  fileprivate func accepts(_ response: Response, of other: CallAccounts, isForeign: Bool) -> Bool {
     users.allSatisfy { user in
       guard let theirs = other.user(of: user.source), theirs.isUser, covers(user.source, response.request) else {
         return true
       }
+      guard !isForeign else { return false }
       // A call of nobody receives no response of a user who has signed out. Two sign-ins with the same token are of one user.
       let mine = adopting(user.source)
       return theirs == mine || mine.isUser && !theirs.differs(from: mine)
@@ -137,6 +145,19 @@ package final class CallAccounts: ContextKey, Sendable {
       reason:
         "the response belongs to another user than the one who began the call: an interceptor has returned it; make its "
         + "keys of InterceptorChain.account(of:)", request: response.request)
+  }
+}
+
+/// The users who may receive the responses to one request of a call.
+struct CallReceivers: Sendable {
+  let call: CallAccounts
+  /// Whether another origin has chosen the URL.
+  let isForeign: Bool
+
+  /// Returns whether they may receive `response`, which an interceptor may have returned.
+  func accept(_ response: Response) -> Bool {
+    guard let theirs = response.request.context[CallAccounts.self], theirs !== call || isForeign else { return true }
+    return call.accepts(response, of: theirs, isForeign: isForeign)
   }
 }
 
