@@ -44,7 +44,7 @@ extension Request {
 
 extension Response {
   /// Returns whether the response says something about the user of `request`: no other origin has responded or has chosen its
-  /// URL. Behind another origin, a request has no credentials, even if a redirect comes back.
+  /// URL. Behind another origin, a request has no credentials, even if a redirect returns.
   package func concernsUser(of request: Request) -> Bool {
     redirects.isEmpty && url == request.url || !involvesAnotherOrigin(than: Origin(request.url))
   }

@@ -44,7 +44,8 @@ extension Network {
     return CallReceivers(call: call, isForeign: request.isForeign)
   }
 
-  /// Returns the error of `request` if a user of its call has signed out since; `nil` if it may be sent, or be answered.
+  /// Returns the error of `request` if a user of its call has signed out since; `nil` if it may be sent, or receive a stored
+  /// response.
   func signOut(of request: Request) -> NetworkError? {
     logins.isEmpty ? nil : request.context[CallAccounts.self]?.failure(of: request)
   }
@@ -121,7 +122,8 @@ extension Network {
       let names = unknown.map { "\(type(of: $0))" }.joined(separator: ", ")
       let late = NetworkError(
         kind: .timeout,
-        reason: "loadAccount() of \(names) has not returned within \(limit.text); check the store that it waits for, or sign in",
+        reason:
+          "loadAccount() of \(names) has not returned within \(limit.text); check the store that it waits for, or sign in",
         request: request)
       return Observable.merge([signedIn, loaded.asObservable()]).take(1)
         .timeout(limit, other: .error(late), scheduler: backend.clock)

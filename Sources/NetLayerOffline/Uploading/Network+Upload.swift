@@ -141,7 +141,8 @@ extension Network {
     Observable<Never>.deferred { [self] in
       let beginners = CallAccounts(accountSources)
       let begun = try UploadCalls(endpoint, file: file, size: 0, by: method, on: self)
-      return users(of: begun.request, begunBy: beginners).asObservable().flatMap { [self] accounts -> Observable<Never> in
+      return users(of: begun.request, begunBy: beginners).asObservable().flatMap {
+        [self] accounts -> Observable<Never> in
         let calls = begun.belonging(to: accounts)
         let place = UploadNoteFile.url(for: file, in: directory, identity: calls.identity(of: accounts.text))
         UploadRegistry.shared[place.path]?()

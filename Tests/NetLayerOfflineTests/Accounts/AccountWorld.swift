@@ -12,8 +12,8 @@ import TestSupport
 
 /// A server that knows whose data it sends and receives, in virtual time.
 ///
-/// A path `/as/NAME/app/NAME/…` states the users who began the call, a body `data of NAME` the user whose data it is, and the
-/// fields `X-User: NAME NUMBER` and `X-App: NAME NUMBER` the credentials of the two sources.
+/// A path `/as/NAME/app/NAME/…` states the users who began the call, and a body `data of NAME` the user whose data it is. The
+/// fields `X-User: NAME NUMBER` and `X-App: NAME NUMBER` are the credentials of the two sources.
 final class AccountServer: Transport {
   private struct Upload {
     let owner: String
@@ -103,7 +103,9 @@ final class AccountServer: Transport {
     state.log.append("\(request.method) \(path) \(user) \(token) \(app) \(text.prefix(20))")
     let begun = path.split(separator: "/")
     if request.isForeign {
-      if user != "-" || app != "-" { state.problems.append("a foreign request has credentials: \(path) \(user) \(app)") }
+      if user != "-" || app != "-" {
+        state.problems.append("a foreign request has credentials: \(path) \(user) \(app)")
+      }
     } else {
       if begun.first == "as", begun.count > 1, begun[1] != "any", begun[1] != user {
         state.problems.append("a call of \(begun[1]) was sent as \(user): \(request.method) \(path)")
@@ -268,7 +270,8 @@ final class AccountWorld {
       let app = random(0...2) == 0 ? AppLogin("one") : nil
       let network = Network(
         Backend(
-          baseURL: home, transport: server, clock: clock, mapping: clock, interceptors: chain(login.source, app, cache)))
+          baseURL: home, transport: server, clock: clock, mapping: clock, interceptors: chain(login.source, app, cache))
+      )
       var guest: (OwnLogin, Network)?
       if random(0...2) == 0 {
         let other = OwnLogin(.user("bob"), for: home)

@@ -67,7 +67,8 @@ final class CarriedAccountTests: UploadTestCase {
         return .response(status: 503, headers: ["Retry-After": "1"])
       }
       return .response(
-        headers: ["Cache-Control": "max-age=600"], body: Data(who.utf8), after: .milliseconds(who == "bob 1" ? 900 : 10))
+        headers: ["Cache-Control": "max-age=600"], body: Data(who.utf8), after: .milliseconds(who == "bob 1" ? 900 : 10)
+      )
     }
   }
 
@@ -157,7 +158,11 @@ final class CarriedAccountTests: UploadTestCase {
     private let away: Range<Int>
     init(_ away: Range<Int>) { self.away = away }
     var isBack: Bool { looks.value > away.upperBound }
-    private var name: String { looks.update { $0 += 1; return away.contains($0) ? "bob" : "ann" } }
+    private var name: String {
+      looks.update {
+        $0 += 1; return away.contains($0) ? "bob" : "ann"
+      }
+    }
     var accountState: AccountState { .user(name) }
     var accountChanges: Observable<Void>? { .never() }
     func covers(_ request: Request) -> Bool { true }
@@ -259,7 +264,11 @@ final class CarriedAccountTests: UploadTestCase {
     var accountState: AccountState { login.accountState }
     var accountChanges: Observable<Void>? { login.accountChanges }
     func covers(_ request: Request) -> Bool {
-      if calls.update({ $0 += 1; return $0 }) == at { login.set(.user("bob")) }
+      if calls.update({
+        $0 += 1; return $0
+      }) == at {
+        login.set(.user("bob"))
+      }
       return request.url.host == home.host
     }
     func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
@@ -287,7 +296,8 @@ final class CarriedAccountTests: UploadTestCase {
         source.calls.value = 0
         let ann = result(network)
         clock.advanceBy(1000)
-        XCTAssertTrue(["ann 1", "authentication"].contains(ann.value), "\(ann.value ?? "nothing") at look \(at), \(order)")
+        XCTAssertTrue(
+          ["ann 1", "authentication"].contains(ann.value), "\(ann.value ?? "nothing") at look \(at), \(order)")
       }
     }
   }
@@ -340,7 +350,8 @@ final class CarriedAccountTests: UploadTestCase {
     let states = Box<[String]>([])
     let outbox = try Outbox(
       storingIn: folder.appending(path: UUID().uuidString), on: network, reachability: TestReachability())
-    _ = outbox.pending.subscribe(onNext: { entries in states.value = entries.map { "\($0.account ?? "-") \($0.state)" } })
+    _ = outbox.pending.subscribe(onNext: { entries in states.value = entries.map { "\($0.account ?? "-") \($0.state)" }
+      })
     return (outbox, states)
   }
 
@@ -429,11 +440,11 @@ final class CarriedAccountTests: UploadTestCase {
     let signed = result(network(stub, [Key()]))
     clock.start()
     XCTAssertEqual(signed.value, "app")
-    let answered = result(Network(Backend(baseURL: home, transport: stub, mapping: clock, interceptors: [stamp])))
+    let stamped = result(Network(Backend(baseURL: home, transport: stub, mapping: clock, interceptors: [stamp])))
     XCTAssertTrue(
       holds {
         clock.start()
-        return answered.value != nil
+        return stamped.value != nil
       })
     XCTAssertEqual(stub.requests.last?.headers["X-Stamp"], "s")
     XCTAssertEqual(stub.requests.last?.originBoundHeaders["X-Stamp"], "s")

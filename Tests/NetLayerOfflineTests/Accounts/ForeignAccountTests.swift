@@ -58,7 +58,7 @@ final class ForeignAccountTests: UploadTestCase {
     return result.value
   }
 
-  func test_linkOfAnotherOrigin_isNotAnsweredFromAPrivateEntry_andStoresNoneForTheUser() {
+  func test_linkOfAnotherOrigin_receivesNoPrivateEntry_andStoresNoneForTheUser() {
     let token = AuthenticationInterceptor(for: [home], store: MemoryTokenStore(Token(access: "ann", account: "ann"))) {
       _ -> Single<Token> in .never()
     }
@@ -107,7 +107,7 @@ final class ForeignAccountTests: UploadTestCase {
     XCTAssertEqual(stub.requests.last?.credentials.count, 0)
   }
 
-  // MARK: Redirects that leave and come back
+  // MARK: Redirects that leave and return
 
   /// `/me` redirects to B and back the first time, so that the request of that time has no credentials when it returns.
   private func bouncing(_ status: Int, policy: CachePolicy, for login: any Interceptor) -> (StubTransport, Network) {
@@ -119,7 +119,10 @@ final class ForeignAccountTests: UploadTestCase {
         .map { Response.Redirect(url: $0, status: 302, headers: [:]) }
       return .response(
         status: isFirst ? status : 200,
-        headers: ["Cache-Control": "max-age=600", "WWW-Authenticate": #"Digest realm="a", nonce="n", algorithm=MD5, qop="auth""#],
+        headers: [
+          "Cache-Control": "max-age=600",
+          "WWW-Authenticate": #"Digest realm="a", nonce="n", algorithm=MD5, qop="auth""#,
+        ],
         body: Data(who.utf8), redirects: isFirst ? redirects : [])
     }
     return (
@@ -141,7 +144,7 @@ final class ForeignAccountTests: UploadTestCase {
     }
   }
 
-  func test_rejectionBehindAnotherOrigin_refreshesNothing_andAnswersNoChallenge() {
+  func test_rejectionBehindAnotherOrigin_refreshesNothing_andRespondsToNoChallenge() {
     let refreshes = Counter()
     let token = AuthenticationInterceptor(for: [home], store: MemoryTokenStore(Token(access: "ann", account: "ann"))) {
       _ -> Single<Token> in
@@ -162,7 +165,8 @@ final class ForeignAccountTests: UploadTestCase {
   func test_writeThatAnotherOriginHasChosen_carriesNoCookies() throws {
     let jar = CookieJar()
     let b = try TestServer { request in
-      request.path == "/session" ? .status(204).header("Set-Cookie", "session=ann; HttpOnly; SameSite=Strict") : .status(204)
+      request.path == "/session"
+        ? .status(204).header("Set-Cookie", "session=ann; HttpOnly; SameSite=Strict") : .status(204)
     }
     let a = try TestServer { request in
       .status(201).header("Location", "\(b.url)/accounts/me").header("Tus-Resumable", "1.0.0")

@@ -93,8 +93,8 @@ package final class CallAccounts: ContextKey, Sendable {
     }
   }
 
-  /// Returns the error of `sent` if a user of the call has signed out or another one has signed in; `nil` if it may be sent, or
-  /// be answered.
+  /// Returns the error of `sent` if a user of the call has signed out. Returns `nil` if it may be sent, or receive a stored
+  /// response.
   package func failure(of sent: Request) -> NetworkError? {
     if let first, hasChanged(first, sent) { return Self.signedOut(sent) }
     for user in others where hasChanged(user, sent) { return Self.signedOut(sent) }

@@ -212,7 +212,7 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   {
     guard isOfCall(held, request) else { return .error(CallAccounts.signedOut(request)) }
     return next(carrying(held.token, request)).flatMap { [self] response -> Observable<Response> in
-      // Behind another origin, a request does not carry the token, even if a redirect comes back.
+      // Behind another origin, a request does not carry the token, even if a redirect returns.
       guard isRejected(response), request.body.isRepeatable, response.concernsUser(of: request) else {
         return .just(response)
       }

@@ -1,11 +1,12 @@
 import Foundation
 import HTTPTransport
-@testable import NetLayer
 import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
 import XCTest
+
+@testable import NetLayer
 
 /// A store whose first `load` waits until the test releases it.
 private final class SlowStore: TokenStore {
