@@ -42,15 +42,20 @@ final class UploadReviewTests: UploadTestCase {
   }
 
   func test_upload_row_36_storedResult_isNotDeliveredToAUserWhomOnlyASecretNames() async throws {
-    for kind in ["Authorization", "X-User-Token", "backend", "user", "password", "query", "cookie", "nothing"] {
+    for kind in [
+      "Authorization", "X-User-Token", "X-Signature", "backend", "user", "password", "query", "signed", "common",
+      "cookie",
+      "nothing",
+    ] {
       let server = try UploadServer(.tus)
       try removeNotes()
       try write(3000)
       server.fail("PATCH", .lie(["X-Private": "of ann"]))
       func call(_ who: String) throws -> Call<Response> {
         switch kind {
-        case "backend", "cookie", "nothing": return .post("/files")
+        case "backend", "cookie", "common", "nothing": return .post("/files")
         case "query": return .post("/files", query: ["token": who])
+        case "signed": return .post("/files", query: ["sign": who])
         case "user", "password":
           var parts = try XCTUnwrap(URLComponents(url: server.url, resolvingAgainstBaseURL: true))
           (parts.user, parts.password, parts.path) = (kind == "user" ? who : "u", kind == "user" ? "p" : who, "/files")
@@ -61,6 +66,7 @@ final class UploadReviewTests: UploadTestCase {
       func net(_ who: String) -> Network {
         network(server) {
           if kind == "backend" { $0.headers = ["Authorization": "Basic \(who)"] }
+          if kind == "common" { $0.commonParameters = { ["token": who] } }
           guard kind == "cookie" else { return }
           let jar = CookieJar()
           jar.store(["Set-Cookie": "session=\(who)"], from: server.url)
@@ -84,7 +90,7 @@ final class UploadReviewTests: UploadTestCase {
       XCTAssertEqual(try result.get().headers["X-Private"], kind == "nothing" ? "of ann" : nil, kind)
       switch kind {
       case "nothing": XCTAssertEqual(server.log, [], kind)
-      case "user": XCTAssertEqual(server.log.first, "POST /files", kind)
+      case "user", "X-User-Token", "query": XCTAssertEqual(server.log.first, "POST /files", kind)
       default: XCTAssertEqual(server.log, ["HEAD /uploads/1"], kind)
       }
     }
