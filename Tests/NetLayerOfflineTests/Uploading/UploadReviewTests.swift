@@ -96,6 +96,81 @@ final class UploadReviewTests: UploadTestCase {
     }
   }
 
+  // MARK: A note that was removed
+
+  private func anyNote() throws -> UploadState.Note {
+    UploadState.Note(
+      url: try XCTUnwrap(URL(string: "http://h/1")), file: FileVersion(size: 5, changed: 7, start: "a", end: "b"))
+  }
+
+  func test_upload_row_27_noteThatWasRemoved_isLockedAgain_orBusy() throws {
+    try write(5)
+    let url = UploadNoteFile.url(for: film, in: nil, identity: "k")
+    let first = try UploadNoteFile(url)
+    try first.save(try anyNote())
+    // Nobody else uses the file.
+    try FileManager.default.removeItem(at: url)
+    try first.save(try anyNote())
+    XCTAssertThrowsError(try UploadNoteFile(url)) { XCTAssertEqual(($0 as? NetworkError)?.kind, .busy) }
+    // A second upload has the lock of a new file.
+    try FileManager.default.removeItem(at: url)
+    let second = try UploadNoteFile(url)
+    try second.save(try anyNote())
+    XCTAssertThrowsError(try first.save(try anyNote())) { XCTAssertEqual(($0 as? NetworkError)?.kind, .busy) }
+    first.forget()
+    first.letGo()
+    guard case .note = try second.read() else { return XCTFail("the note of the second upload was removed") }
+    XCTAssertThrowsError(try UploadNoteFile(url)) { XCTAssertEqual(($0 as? NetworkError)?.kind, .busy) }
+    second.end()
+  }
+
+  func test_upload_row_27_noteWithoutAName_isNotRemovedForAnother() throws {
+    try write(5)
+    let url = UploadNoteFile.url(for: film, in: nil, identity: "k")
+    let first = try UploadNoteFile(url)
+    try FileManager.default.removeItem(at: url)
+    let second = try UploadNoteFile(url)
+    first.letGo()
+    XCTAssertTrue(FileManager.default.fileExists(atPath: url.path))
+    second.letGo()
+    XCTAssertFalse(FileManager.default.fileExists(atPath: url.path))
+  }
+
+  func test_upload_row_27_lastByte_isNotSent_whenAnotherUploadHasTheFile() throws {
+    for method in methods {
+      let server = try UploadServer(method)
+      try removeNotes()
+      try write(300_000)
+      let (clock, ends, pauses) = (TestScheduler(resolution: .milliseconds(1)), Notes(), Notes())
+      // Both wait for their next attempt; only the clock of the first one moves.
+      func begin(_ clock: TestScheduler, _ count: Int) -> any Disposable {
+        server.fail("PATCH", .cut(100_000))
+        let retry = RetryPolicy(
+          attempts: 8, initialDelay: .seconds(1),
+          jitter: { range in
+            pauses.add("pause")
+            return range.upperBound
+          })
+        let running = network(server) { $0.clock = clock }.transfer(film, to: call, by: method, retry: retry)
+          .subscribe(onError: { ends.add("\(NetworkError.wrapping($0).kind)") }, onCompleted: { ends.add("completed") })
+        XCTAssertTrue(holds { pauses.all.count == count }, "\(server.log) \(ends.all)")
+        return running
+      }
+      let first = begin(clock, 1)
+      for note in notes { try FileManager.default.removeItem(at: folder.appending(path: note)) }
+      let second = begin(TestScheduler(resolution: .milliseconds(1)), 2)
+      XCTAssertTrue(
+        holds {
+          clock.advanceBy(1000)
+          return !ends.all.isEmpty
+        })
+      XCTAssertEqual(ends.all, ["busy"])
+      XCTAssertEqual(server.finished, [])
+      first.dispose()
+      second.dispose()
+    }
+  }
+
   func test_upload_row_31_fileThroughALinkOfItsDirectory_isTheSameUpload() async throws {
     let server = try UploadServer(.tus)
     try write(3000)
