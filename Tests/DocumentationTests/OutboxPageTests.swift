@@ -14,7 +14,7 @@ final class OutboxPageTests: XCTestCase {
       guard cells.count == 5, let row = Int(cells[0]) else { continue }
       named[row] = Set(cells[4].matches(of: /`(test_outbox_row_\w+)`/).map { String($0.1) })
     }
-    XCTAssertEqual(named.keys.sorted(), Array(1...40))
+    XCTAssertEqual(named.keys.sorted(), Array(1...42))
     var existing: [Int: Set<String>] = [:]
     let folder = root.appending(path: "Tests/NetLayerOfflineTests/Outbox")
     for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {

@@ -136,7 +136,7 @@ package final class PartialFile {
   /// Closes the file, after which nothing can be written. It is removed unless a later run can resume it.
   package func letGo() {
     guard descriptor >= 0 else { return }
-    if count == 0 || sidecar == nil, isFile(descriptor, named: part.path) { discard() }
+    if count == 0 || sidecar == nil { discard() }
     closeFile()
   }
 
@@ -195,6 +195,9 @@ package final class PartialFile {
   /// Moves the file to its destination once it is stored on disk, and replaces an existing file. After a crash, either
   /// the old file or the complete new file exists.
   package func complete() throws(NetworkError) {
+    guard isFile(descriptor, named: part.path) else {
+      throw error("was removed or replaced during the download", POSIXError(.ENOENT))
+    }
     guard DurableDirectory.flush(descriptor), rename(part.path, destination.path) == 0 else {
       throw error("can't be moved to its destination")
     }
@@ -203,8 +206,9 @@ package final class PartialFile {
     try? DurableDirectory(path: destination.deletingLastPathComponent().resolvingSymlinksInPath().path).sync()
   }
 
-  /// Removes the file and its note.
+  /// Removes the file and its note, unless another download has replaced them.
   package func discard() {
+    guard isFile(descriptor, named: part.path) else { return }
     _ = unlink(part.path)
     if let sidecar { _ = unlink(sidecar.path) }
   }

@@ -22,7 +22,9 @@ public struct ProxyOptions: Sendable, Hashable {
     ProxyOptions(kind: .url(url, except: hosts))
   }
   /// The proxy of the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, whose
-  /// entries have the form of `except`.
+  /// entries have the form of `except`. The variables may also name a SOCKS 4 proxy, and the scheme may be missing.
+  ///
+  /// A variable that is not a valid proxy URL is an error of kind `invalidRequest`, which names the variable only.
   public static let environment = ProxyOptions(kind: .environment)
 }
 

@@ -25,12 +25,8 @@
               + "socks5h, and a host"
           )
         }
-        return Self.credentialsFailure(url.absoluteString, "Configuration.proxy")
-      case .environment:
-        let environment = ProcessInfo.processInfo.environment
-        return ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].lazy
-          .compactMap { name in environment[name].flatMap { Self.credentialsFailure($0, "the variable \(name)") } }
-          .first
+        return Self.failure(of: url.absoluteString, in: "Configuration.proxy")
+      case .environment: return Self.failure(of: ProcessInfo.processInfo.environment)
       }
     }
   }

@@ -9,8 +9,9 @@ package final class DurableDirectory: Sendable {
   /// The path with which the directory was opened.
   package let path: String
   package let descriptor: Int32
-  /// The locked marker; -1 for none.
+  /// The locked marker, and its name; -1 for none.
   private let lock: Int32
+  private let marker: String?
   private let flush = DurableDirectory.flush
 
   /// A function that waits until an open file or directory is on disk, and returns `false` with `errno` on an error. A
@@ -39,7 +40,7 @@ package final class DurableDirectory: Sendable {
       closeDescriptor(directory)
       throw error
     }
-    (self.path, descriptor, lock) = (path, directory, file)
+    (self.path, descriptor, lock, self.marker) = (path, directory, file, marker)
   }
 
   deinit {
@@ -47,11 +48,8 @@ package final class DurableDirectory: Sendable {
     if lock >= 0 { closeDescriptor(lock) }
   }
 
-  /// Whether the directory was removed, even if another one with its name exists.
-  package var isGone: Bool {
-    var info = stat()
-    return fstat(descriptor, &info) == 0 && info.st_nlink == 0
-  }
+  /// Whether the lock excludes other processes: one that finds the marker removed or replaced locks another file.
+  package var isLocked: Bool { marker.map { isFile(lock, named: $0, in: descriptor) } ?? false }
 
   /// The names of all files.
   package func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path) }

@@ -25,6 +25,14 @@ extension Redaction {
   /// The words of values that differ in each request, so that they do not identify a user.
   static let signatures: Set<String> = ["sign", "signature", "sig", "hmac", "dpop"]
 
+  private static let signatureWords = Set(signatures.map(hash))
+
+  /// Returns whether `name` contains a word of a signature, which differs in each request: `sign`, `X-Amz-Signature`.
+  package static func isSignature(_ name: String) -> Bool {
+    // Every set of words includes the names that are secret as a whole.
+    hasWord(name, of: signatureWords) && !hasWord(name, of: [])
+  }
+
   /// Pairs of words that are harmless together: keys for sorting, storage and grouping, keys of protocols,
   /// verbs, and challenges, which say what a 401 needs (RFC 9110 §11.6.1).
   private static let harmless = Set(

@@ -14,7 +14,7 @@
           .connection, "the request to \(host) failed: \(error.localizedDescription)", transfer, error)
       }
       let (kind, reason) = meaning(of: code, host, transfer.currentRequest.url)
-      return SessionCore.error(kind, "\(reason) (URLError \(code.rawValue))", transfer, error)
+      return SessionCore.error(kind, "\(reason) (URLError \(code.rawValue))", transfer, withoutCredentials(error))
     }
 
     /// Returns the error of a WebSocket, which has no transfer.
@@ -24,7 +24,18 @@
       let (kind, reason) =
         code.map { meaning(of: $0, host, request.url) }
         ?? (.connection, "the socket to \(host) failed: \(error.localizedDescription)")
-      return NetworkError(kind: kind, reason: reason, request: request, underlying: error)
+      return NetworkError(kind: kind, reason: reason, request: request, underlying: withoutCredentials(error))
+    }
+
+    /// Returns the error without the user and password of a proxy: on Linux, its texts are libcurl's.
+    static func withoutCredentials(_ error: any Error) -> any Error {
+      guard let error = error as? URLError, let text = error.userInfo[NSLocalizedDescriptionKey] as? String,
+        case let shown = ProxyOptions.withoutCredentials(text), shown != text
+      else { return error }
+      return URLError(
+        error.code,
+        userInfo: error.userInfo.merging([NSLocalizedDescriptionKey: shown]) { $1 }
+          .filter { $0.key != NSUnderlyingErrorKey })
     }
 
     private static func meaning(of code: URLError.Code, _ host: String, _ url: URL) -> (NetworkError.Kind, String) {

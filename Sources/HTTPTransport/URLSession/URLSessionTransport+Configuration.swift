@@ -131,7 +131,7 @@
         return Self.invalid("URLSession on Linux does not support TLSOptions.\(name); use CurlTransport")
       }
       switch proxy?.kind {
-      case nil, .environment: return nil
+      case nil, .environment: return ProxyOptions.failure(of: environment)
       case .url:
         return Self.invalid(
           "URLSession on Linux does not support ProxyOptions.url; use CurlTransport, or environment variables")

@@ -16,6 +16,9 @@ extension Network {
     try waiting(for: CallContent(endpoint)) { $0.request(endpoint) as Single<E.Output> }
   }
 
+  /// Whether the current thread is the transport's, which no caller may block.
+  package var isOnTransportThread: Bool { (transport as? any ThreadedTransport)?.isCurrentThread == true }
+
   private func waiting<Result: Sendable>(
     for endpoint: CallContent, _ call: (Network) -> Single<Result>
   ) throws(NetworkError) -> Result {
@@ -23,7 +26,7 @@ extension Network {
       throw reading.error(
         .invalidRequest, "a blocking call inside the callback of another one would deadlock; use request(_:)")
     }
-    guard (transport as? any ThreadedTransport)?.isCurrentThread != true else {
+    guard !isOnTransportThread else {
       throw reading.error(
         .invalidRequest,
         "a blocking call on the transport's thread would stop every request; use request(_:) or await fetch")

@@ -69,7 +69,7 @@ public final class Outbox: Sendable {
     onProblem: @escaping @Sendable (NetworkError) -> Void = { StandardError.print($0.reason) }
   ) throws(NetworkError) {
     do {
-      self.directory = try OutboxDirectory(directory)
+      self.directory = try OutboxDirectory(directory) { network.isOnTransportThread }
     } catch {
       throw Self.failure("the directory \(directory.path) of the outbox can't be opened", error, network)
     }
@@ -90,8 +90,9 @@ public final class Outbox: Sendable {
 
   /// Stores `endpoint` as encoded now. The entry is on disk when this function returns, and sent soon after ``start()``.
   ///
-  /// It waits for two syncs of the disk, usually some milliseconds. Common parameters are stored, too. The time limits,
-  /// priority and context of the call are not.
+  /// It waits for two syncs of the disk, usually some milliseconds, and at most a second for another process that changes the
+  /// directory. On the transport's thread, such as in a task on `CurlTransport.executor`, it does not wait for another
+  /// process. Common parameters are stored, too. The time limits, priority and context of the call are not.
   ///
   /// If an entry with the call's own `Idempotency-Key` still exists, nothing is added, provided that account, method, URL
   /// and body are equal. Common parameters and multipart boundaries are not compared. If the entry is parked, it stays
@@ -105,6 +106,7 @@ public final class Outbox: Sendable {
   /// - Throws: `NetworkError`; nothing is stored then. The kind is `encoding` for a file, a stream or a download, and
   ///   `file` for a full or read-only disk. It is `tooLarge` beyond the limits, and `authentication` if the user of
   ///   the token is unknown. It is `invalidRequest` for the key of another write, and for other calls that can't be sent.
+  ///   It is `busy` if another process changes the directory for longer than a second, because it was stopped there.
   @discardableResult
   public func send<E: Endpoint>(_ endpoint: E, lane: String? = nil) throws(NetworkError) -> UUID {
     let call: FrozenCall
@@ -131,8 +133,19 @@ public final class Outbox: Sendable {
 
   private func store(_ entry: OutboxEntry) throws {
     // One step: another call with the same key would find no entry either. The code of subscribers runs afterwards.
-    guard let (file, others) = try directory.alone({ try write(entry) }) else { return }
-    sender.add(entry, file, others)
+    let added: (OutboxDirectory.File, [OutboxDirectory.File])?
+    do {
+      added = try directory.alone { try write(entry) }
+    } catch let error as POSIXError where error.code == .EWOULDBLOCK {
+      throw NetworkError(
+        kind: .busy,
+        reason: "another process changes the outbox \(directory.path)"
+          + (network.isOnTransportThread
+            ? ", and the transport's thread does not wait for it; send again, or from another thread"
+            : " for more than \(OutboxDirectory.patience.text); send again, and check that no process is stopped there"),
+        underlying: error)
+    }
+    if let (file, others) = added { sender.add(entry, file, others) }
   }
 
   /// Writes `entry`, and returns its file, and those of the entries that others may have added; `nil` if it is stored already.

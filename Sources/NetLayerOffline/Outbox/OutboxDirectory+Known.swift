@@ -3,7 +3,7 @@ import PortableFoundation
 extension OutboxDirectory {
   /// The files of entries as this process has last listed or changed them. Others may have removed or renamed some since then.
   struct Known {
-    /// The number of entries that all processes had added.
+    /// The count of additions of all processes, from a random start.
     fileprivate var additions: UInt64
     fileprivate var files: [UUID: File] = [:]
     fileprivate(set) var last: OutboxName?
@@ -76,10 +76,11 @@ extension OutboxDirectory {
     defer { closeDescriptor(file) }
     var count: UInt64 = 0
     let size = MemoryLayout.size(ofValue: count)
-    guard withUnsafeMutableBytes(of: &count, { pread(file, $0.baseAddress, size, 0) }) >= 0 else {
-      throw SystemError.last
-    }
+    let known = withUnsafeMutableBytes(of: &count) { pread(file, $0.baseAddress, size, 0) }
+    guard known >= 0 else { throw SystemError.last }
     let old = count
+    // A marker that was removed must not count to a number that was already known.
+    if known < size { count = .random(in: 1 ... .max / 2) }
     let value = body(&count)
     guard count == old || withUnsafeBytes(of: count, { pwrite(file, $0.baseAddress, size, 0) }) == size else {
       throw SystemError.last

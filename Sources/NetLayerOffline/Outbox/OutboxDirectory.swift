@@ -24,20 +24,28 @@ final class OutboxDirectory: Sendable {
   private let directory: DurableDirectory
   /// Guards the lock and the number of its users in this process, which are its sender and calls of `drop` and `retry`.
   private let lock = Locked<(file: DurableDirectory?, users: Int)>((nil, 0))
+  /// Keeps the outboxes of this process on the same directory from adding and renaming entries at the same time.
+  private let turn: Turn
+  private let isOnTransportThread: @Sendable () -> Bool
   /// The entries that are known without a listing; `nil` before the first one.
   let known = Locked<Known?>(nil)
 
-  /// The file that the sending process locks. Its content is the number of entries that all processes have added.
+  /// The file that the sending process locks. Its content counts the entries that all processes add.
   static let marker = "netlayer-outbox"
 
   var descriptor: Int32 { directory.descriptor }
   var path: String { directory.path }
 
-  init(_ url: URL) throws {
+  /// Opens the directory at `url`, which is created if it is missing.
+  ///
+  /// - Parameter isOnTransportThread: A closure that returns whether the current thread serves all requests, so that it may
+  ///   not wait for another process.
+  init(_ url: URL, isOnTransportThread: @escaping @Sendable () -> Bool = { false }) throws {
     let path = DurableDirectory.followingOwnLinks(url.path)
     try? FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     var isOpenToOthers = false
+    self.isOnTransportThread = isOnTransportThread
     do {
       directory = try DurableDirectory(path: path) { descriptor in
         var info = stat()
@@ -53,27 +61,42 @@ final class OutboxDirectory: Sendable {
         reason: "the directory \(url.path) of the outbox can be changed by other users; remove their permission "
           + "(chmod go-w), or choose another directory", underlying: error)
     }
+    turn = Turn.of(directory.descriptor)
   }
-
-  /// Keeps the outboxes of this process from adding and renaming entries at the same time.
-  private static let changing = Locked(())
 
   /// Runs `body` while no other call adds or renames entries, neither in this process nor in another one.
   ///
-  /// - Parameter patience: The maximum time to wait for another process, which needs some milliseconds.
+  /// - Parameter patience: The maximum time to wait for another process, which needs some milliseconds; by default a second,
+  ///   and none on the transport's thread.
   /// - Throws: `POSIXError`: `EWOULDBLOCK` after that time.
-  func alone<Value>(patience: Duration = .seconds(10), _ body: () throws -> Value) throws -> Value {
-    try Self.changing.withLock { _ in
-      var tries = Int(patience / .milliseconds(1))
-      // A file system without locks for directories returns another error. One process can use it.
-      while flock(directory.descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK || errno == EINTR {
-        guard tries > 0 else { throw POSIXError(.EWOULDBLOCK) }
-        tries -= 1
-        usleep(1000)
+  func alone<Value>(patience: Duration? = nil, _ body: () throws -> Value) throws -> Value {
+    var end: ContinuousClock.Instant?
+    while true {
+      // Nothing waits for another process inside the lock, which that process could hold up for others of this one.
+      let value = try turn.lock.withLock { _ -> Value? in
+        guard lockDirectory() else { return nil }
+        defer { _ = flock(descriptor, LOCK_UN) }
+        return try body()
       }
-      defer { _ = flock(directory.descriptor, LOCK_UN) }
-      return try body()
+      if let value { return value }
+      let deadline = end ?? .now + (patience ?? (isOnTransportThread() ? .zero : Self.patience))
+      guard .now < deadline else { throw POSIXError(.EWOULDBLOCK) }
+      end = deadline
+      usleep(1000)
     }
+  }
+
+  /// The maximum time for which `send` waits for another process.
+  static let patience = Duration.seconds(1)
+
+  /// Takes the lock of the directory, and returns whether no other process has it.
+  private func lockDirectory() -> Bool {
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      if errno == EWOULDBLOCK { return false }
+      // A file system without locks for directories returns another error. One process can use it.
+      guard errno == EINTR else { break }
+    }
+    return true
   }
 
   /// Returns the files of entries. Others, such as damaged ones that were set aside, are ignored.
@@ -145,17 +168,20 @@ final class OutboxDirectory: Sendable {
     }
   }
 
-  /// Takes the lock for this process. Each success must be paired with one `unlock`.
+  /// Takes the lock for this process, and takes it again if its file was removed. Each success must be paired with one `unlock`.
   ///
   /// - Throws: `POSIXError`: `EWOULDBLOCK` if another process sends.
   func takeLock() throws {
     try lock.withLock { lock in
-      if lock.file == nil {
+      if lock.file?.isLocked != true {
         lock.file = try DurableDirectory(path: directory.path, marker: Self.marker)
       }
       lock.users += 1
     }
   }
+
+  /// Whether no other process can have the lock of this one. It could if the locked file was removed.
+  var isLocked: Bool { lock.withLock { $0.file?.isLocked == true } }
 
   func unlock() {
     lock.release { lock -> DurableDirectory? in
@@ -166,4 +192,28 @@ final class OutboxDirectory: Sendable {
 
   /// Removes the unfinished files of processes that have ended.
   func sweep() { try? directory.sweep() }
+}
+
+/// The lock that the outboxes of this process on one directory share.
+private final class Turn: Sendable {
+  /// Guards the names of the entries' files. Held for a change of them, and never while another process is waited for.
+  let lock = Locked(())
+
+  private struct Known { weak var turn: Turn? }
+
+  /// The locks of the open directories, by device and inode.
+  private static let all = Locked<[[UInt64]: Known]>([:])
+
+  static func of(_ descriptor: Int32) -> Turn {
+    var info = stat()
+    guard fstat(descriptor, &info) == 0 else { return Turn() }
+    let directory = [UInt64(truncatingIfNeeded: info.st_dev), UInt64(truncatingIfNeeded: info.st_ino)]
+    return all.withLock { all in
+      if let turn = all[directory]?.turn { return turn }
+      let turn = Turn()
+      all = all.filter { $0.value.turn != nil }
+      all[directory] = Known(turn: turn)
+      return turn
+    }
+  }
 }

@@ -116,6 +116,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
 
   private func handle(_ event: OutboxState.Event) {
     guard !isStopped else { return }
+    keepLock()
     perform(state.handle(event, at: clock.uptime))
     proceed()
   }
@@ -134,9 +135,9 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     proceed()
   }
 
-  /// Takes the lock, if an entry could be sent.
-  private func acquire() {
-    guard isStarted, !state.isOwner, state.isDue else { return }
+  /// Takes the lock, if an entry could be sent or `isNeeded` for those in flight.
+  private func acquire(isNeeded: Bool = false) {
+    guard isStarted, !state.isOwner, isNeeded || state.isDue else { return }
     do {
       try directory.takeLock()
     } catch {
@@ -148,6 +149,15 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     isElsewhere = false
     directory.sweep()
     if !relist(isOwner: true) { directory.unlock() }
+  }
+
+  /// Takes the lock again if its file was removed, because another process can have the lock of a new file. While one has,
+  /// nothing begins here.
+  private func keepLock() {
+    guard state.isOwner, !directory.isLocked else { return }
+    perform(state.handle(.disown, at: clock.uptime))
+    directory.unlock()
+    acquire(isNeeded: !state.isAtRest)
   }
 
   /// Releases the lock while nothing is in flight, because a process that is suspended must not hold it.

@@ -20,7 +20,7 @@ extension OutboxState {
   enum Event {
     /// The entries in the directory. As owner, this process sends.
     case list([Item], isOwner: Bool)
-    /// Another process may send from now on. Nothing may be in flight.
+    /// Another process may send from now on. What is in flight ends here.
     case disown
     case add([Item])
     case end(OutboxName, Outcome)

@@ -16,20 +16,21 @@ extension Network {
   /// subscription delivers the stored result again, without a request.
   ///
   /// Only the same call continues an upload. These must be equal:
-  /// - the method, and the URL with its query
+  /// - the method, and the URL with its query, also the values that ``/NetLayer/Backend/redaction`` hides
   /// - the header fields of the endpoint and of the backend
   /// - the user (``/NetLayer/Token/account``, or the user in the URL) and the name of the file
   ///
   /// These are not compared:
-  /// - values whose names ``/NetLayer/Backend/redaction`` hides, such as tokens and signatures; `key` is compared
-  /// - the times of a signed query, and the backend's common parameters
+  /// - `Authorization`, `Cookie`, and what interceptors add
+  /// - signatures, such as `sign` and `X-Amz-Signature`, with the times and the temporary credentials of a signed query
+  /// - the backend's common parameters
   /// - `Idempotency-Key`, `Date`, `User-Agent`, `If-…`, `Accept…`, and identifiers of traces and requests
   ///
-  /// If a hidden value, the password in the URL or a cookie differs, the stored result is not delivered. A `HEAD` asks the
-  /// server instead, because the value may belong to another user.
+  /// If one of these is a secret and differs, or the password in the URL, the stored result is not delivered. A `HEAD`
+  /// asks the server instead, because the value may belong to another user.
   ///
-  /// A time or a random value elsewhere makes each upload start over. A token without an account is reported to the
-  /// backend's `onError`: after a refresh, a later run starts over.
+  /// A time, a random value or a token elsewhere makes each upload start over. A token without an account is reported to
+  /// the backend's `onError`: after a refresh, a later run starts over.
   ///
   /// A redirect is followed if it keeps the method and the origin, or if it is a 303 within the origin. Another one is an
   /// error with its status, because the success of another request says nothing about the upload.

@@ -53,7 +53,7 @@ struct UploadCalls: Sendable {
 
   /// Returns the text that distinguishes this upload from others.
   func identity(of user: String) -> String {
-    UploadIdentity.text(of: asked, file: file, user: user, hiding: redaction)
+    UploadIdentity.text(of: asked, file: file, user: user)
   }
 
   /// Returns the digest of the secrets of this upload, which may be all that tells its user from another one. The URL of

@@ -49,11 +49,7 @@ final class UploadNoteFile {
     } catch {
       throw Self.failure(url.path, error)
     }
-    guard let locked else {
-      throw NetworkError(
-        kind: .busy,
-        reason: "another upload of this file to the same endpoint uses \(path); wait for it, or call cancelUpload")
-    }
+    guard let locked else { throw Self.busy(path) }
     lock = locked
   }
 
@@ -99,7 +95,22 @@ final class UploadNoteFile {
     }
   }
 
+  /// Whether no other upload can have the lock of this one. It could if the locked file was removed.
+  private var isLocked: Bool { isFile(lock, named: name, in: directory.descriptor) }
+
+  /// Locks the file again, and writes its note, if it was removed.
+  ///
+  /// - Throws: `NetworkError` of kind `busy` if another upload has the lock now, or `file`.
+  func keepLock() throws(NetworkError) {
+    guard lock >= 0, !isLocked else { return }
+    do { try replace(isSaved ? record.bytes : Data()) } catch { throw Self.failure(path, error) }
+  }
+
   private func replace(_ bytes: Data) throws {
+    if !isLocked {
+      guard let again = try openLocked(name, in: directory.descriptor) else { throw Self.busy(path) }
+      closeDescriptor(exchange(&lock, with: again))
+    }
     let new = try directory.create(bytes)
     try new.rename(to: name)
     closeDescriptor(exchange(&lock, with: new.release()))
@@ -112,7 +123,7 @@ final class UploadNoteFile {
     isSaved = false
     // An empty file holds the lock; without it, a second upload could begin before this one has ended.
     guard (try? replace(Data())) == nil else { return }
-    directory.remove(name)
+    if isLocked { directory.remove(name) }
     // The next file of this name belongs to another upload.
     isGone = true
   }
@@ -127,8 +138,14 @@ final class UploadNoteFile {
   /// Releases the lock. A note remains, for a later run.
   func letGo() {
     guard lock >= 0 else { return }
-    if !isSaved, !isGone { directory.remove(name) }
+    if !isSaved, !isGone, isLocked { directory.remove(name) }
     closeDescriptor(exchange(&lock, with: -1))
+  }
+
+  private static func busy(_ path: String) -> NetworkError {
+    NetworkError(
+      kind: .busy,
+      reason: "another upload of this file to the same endpoint uses \(path); wait for it, or call cancelUpload")
   }
 
   private static func failure(_ path: String, _ error: any Error) -> NetworkError {

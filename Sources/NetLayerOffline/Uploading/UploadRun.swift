@@ -183,6 +183,11 @@ final class UploadRun<E: Endpoint>: Disposable {
         .authentication, "another user has signed in during the upload of \(file.url.path)")
       return post(.refused, number, .failure(error))
     }
+    do throws(NetworkError) {
+      try core.withLock { core throws(NetworkError) in try core.notes.keepLock() }
+    } catch {
+      return post(.refused, number, .failure(error))
+    }
     let progress = offset.map { offset -> ProgressHandler in
       { [self] progress in drain.run { [self] in show(offset + progress.sent, number) } }
     }

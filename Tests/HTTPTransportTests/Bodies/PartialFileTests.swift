@@ -30,6 +30,28 @@ final class PartialFileTests: XCTestCase {
     XCTAssertEqual(try Data(contentsOf: part), Data("mine".utf8))
   }
 
+  /// A cleaner of unknown files, or a user, removes the partial file of a download that is running.
+  func test_partialFileOfAnotherDownload_isNeitherTakenNorRemoved() throws {
+    let destination = directory.appending(path: "a")
+    let first = try PartialFile(resuming: destination)
+    try first.restart(.init(validator: "\"1\""))
+    try first.append(Data("whole".utf8))
+    try FileManager.default.removeItem(at: directory.appending(path: "a.part"))
+    let second = try PartialFile(resuming: destination)
+    try second.restart(.init(validator: "\"1\""))
+    try second.append(Data("who".utf8))
+    XCTAssertThrowsError(try first.complete()) { error in
+      XCTAssertEqual((error as? NetworkError)?.kind, .file)
+      XCTAssert("\(error)".contains("was removed or replaced during the download"), "\(error)")
+    }
+    first.discard()
+    first.letGo()
+    XCTAssertFalse(FileManager.default.fileExists(atPath: destination.path))
+    try second.append(Data("le".utf8))
+    try second.complete()
+    XCTAssertEqual(try Data(contentsOf: destination), Data("whole".utf8))
+  }
+
   func test_isDirectory_isTrueForDirectoriesAndLinksToThem() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -169,12 +169,21 @@ final class DurableFileTests: XCTestCase {
     XCTAssertThrowsError(try DurableDirectory(path: folder.path, marker: "lock")) { error in
       XCTAssertEqual((error as? POSIXError)?.code, .EWOULDBLOCK)
     }
-    XCTAssertEqual(first?.isGone, false)
+    XCTAssertEqual(first?.isLocked, true)
     first = nil
     let second = try DurableDirectory(path: folder.path, marker: "lock")
     try FileManager.default.removeItem(at: folder)
-    XCTAssertTrue(second.isGone)
+    XCTAssertFalse(second.isLocked)
     XCTAssertThrowsError(try second.write(Data(), as: "a"))
+  }
+
+  func test_lockWhoseFileIsRemovedOrReplaced_isNone() throws {
+    XCTAssertFalse(try DurableDirectory(path: folder.path).isLocked)
+    let first = try DurableDirectory(path: folder.path, marker: "lock")
+    try FileManager.default.removeItem(at: folder.appending(path: "lock"))
+    XCTAssertFalse(first.isLocked)
+    let second = try DurableDirectory(path: folder.path, marker: "lock")
+    XCTAssertEqual([first.isLocked, second.isLocked], [false, true])
   }
 
   func test_unusableDirectory_isNotChanged() throws {

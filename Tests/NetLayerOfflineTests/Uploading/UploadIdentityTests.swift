@@ -90,6 +90,14 @@ final class UploadIdentityTests: UploadTestCase {
       ),
       ("field of the backend", Asked(headers: ["X-Tenant": "a"]), Asked(headers: ["X-Tenant": "b"])),
       (
+        "times without a signature", Asked(call: .post("/files?session=1&expires=1")),
+        Asked(call: .post("/files?session=1&expires=2"))
+      ),
+      (
+        "own name of a secret", Asked(headers: ["X-Shop-User": "a"], redaction: .standard.hiding(["x_shop_user"])),
+        Asked(headers: ["X-Shop-User": "b"], redaction: .standard.hiding(["x_shop_user"]))
+      ),
+      (
         "secret that the backend shows", Asked(headers: ["X-Api-Key": "a"], redaction: .none),
         Asked(headers: ["X-Api-Key": "b"], redaction: .none)
       ),
@@ -102,6 +110,39 @@ final class UploadIdentityTests: UploadTestCase {
     }
   }
 
+  /// A name that logs hide may still name the target.
+  func test_upload_row_36_valueThatLogsHide_isPartOfTheTarget() async throws {
+    for name in [
+      "session", "sid", "pin", "ticket", "pass", "access", "refresh", "verifier", "auth", "token", "apiKey", "secret",
+    ] {
+      let log = try await requests(
+        .tus, Asked(call: .post("/files", query: [name: "room1"])),
+        then: Asked(call: .post("/files", query: [name: "room2"])))
+      XCTAssertEqual(log, another, name)
+    }
+    for name in ["X-Ticket", "X-Session", "X-Pin", "X-Pass", "X-Api-Key", "X-User-Token", "Session-Id"] {
+      let log = try await requests(
+        .tus, Asked(call: .post("/files").header(name, "SUP-1")),
+        then: Asked(call: .post("/files").header(name, "SUP-2")))
+      XCTAssertEqual(log, another, name)
+    }
+  }
+
+  func test_upload_row_36_secretsOfTheTarget_areNotOnDisk() async throws {
+    let server = try UploadServer(.tus)
+    try write(300_000)
+    server.fail("PATCH", .cut(100_000))
+    server.fail("HEAD", .status(400))
+    let call = Call<Response>.post("/files", query: ["session": "room1"]).header("X-Ticket", "SUP-1")
+    _ = await upload(server, .tus, on: network(server) { _ in }, to: call)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".upload") }
+    XCTAssertEqual(names.count, 1)
+    for name in names {
+      let text = name + String(decoding: try Data(contentsOf: folder.appending(path: name)), as: UTF8.self)
+      XCTAssertFalse(text.contains("room1") || text.contains("SUP-1"), text)
+    }
+  }
+
   func test_upload_row_36_sameTarget_isContinued() async throws {
     let signed = "X-Amz-Algorithm=a&X-Amz-Date=20260101T000000Z&X-Amz-Expires=60&X-Amz-Signature=1"
     let cases: [(String, Asked, Asked)] = [
@@ -109,7 +150,8 @@ final class UploadIdentityTests: UploadTestCase {
         "order of a query", Asked(call: .post("/files?a=1&b=2")), Asked(call: .post("/files?b=2&a=1"))
       ),
       (
-        "token in the query", Asked(call: .post("/files?token=a&album=1")), Asked(call: .post("/files?token=b&album=1"))
+        "signature in the query", Asked(call: .post("/files?sign=a&album=1")),
+        Asked(call: .post("/files?sign=b&album=1"))
       ),
       (
         "signed query", Asked(call: .post("/files?album=1&\(signed)")),
@@ -121,8 +163,13 @@ final class UploadIdentityTests: UploadTestCase {
         Asked(call: .post("/files").header("AuthorizationSignature", "b"))
       ),
       (
-        "own name of a token", Asked(headers: ["X-Shop-User": "a"], redaction: .standard.hiding(["x_shop_user"])),
-        Asked(headers: ["X-Shop-User": "b"], redaction: .standard.hiding(["x_shop_user"]))
+        "temporary credentials", Asked(call: .post("/files?\(signed)&X-Amz-Credential=a/1&X-Amz-Security-Token=1")),
+        Asked(call: .post("/files?\(signed)&X-Amz-Credential=a/2&X-Amz-Security-Token=2"))
+      ),
+      ("cookie", Asked(headers: ["Cookie": "a=1"]), Asked(headers: ["Cookie": "a=2"])),
+      (
+        "authorization that the backend shows", Asked(headers: ["Authorization": "a"], redaction: .none),
+        Asked(headers: ["Authorization": "b"], redaction: .none)
       ),
       ("authorization", Asked(headers: ["Authorization": "a"]), Asked(headers: ["Authorization": "b"])),
       ("common parameters", Asked(common: ["time": 1]), Asked(common: ["time": 2])),
@@ -149,7 +196,7 @@ final class UploadIdentityTests: UploadTestCase {
     func text(_ url: String, _ headers: HTTPHeaders = [:], file: String = "a", user: String = "") throws -> String {
       let request = Request(method: .post, url: try XCTUnwrap(URL(string: url)), headers: headers)
       return UploadIdentity.text(
-        of: request, file: URL(filePath: "/tmp/\(file)"), user: user, hiding: .standard)
+        of: request, file: URL(filePath: "/tmp/\(file)"), user: user)
     }
     let texts = [
       try text("http://h/a"), try text("http://h/a", file: "b"), try text("http://h/a", user: "1:a"),
@@ -160,9 +207,9 @@ final class UploadIdentityTests: UploadTestCase {
     XCTAssertEqual(Set(texts).count, texts.count)
     XCTAssertEqual(
       try text("http://ann:pass@H/a#part"), try text("http://ann@h/a"), "neither the password nor the fragment counts")
-    XCTAssertEqual(try text("http://h/a?%74oken=1"), try text("http://h/a?%74oken=2"), "an escaped name is hidden, too")
+    XCTAssertEqual(try text("http://h/a?%73ig=1"), try text("http://h/a?%73ig=2"), "an escaped name is read, too")
     XCTAssertTrue(try text("http://h/a?b=user@host").contains("b=user@host"))
-    XCTAssertEqual(try text("http://h/a?token=1"), texts[0])
+    XCTAssertEqual(try text("http://h/a?sign=1"), texts[0])
   }
 
   func test_upload_row_36_namesOfNotes_haveManyBits() {

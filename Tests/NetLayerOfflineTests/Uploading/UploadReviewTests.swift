@@ -42,15 +42,20 @@ final class UploadReviewTests: UploadTestCase {
   }
 
   func test_upload_row_36_storedResult_isNotDeliveredToAUserWhomOnlyASecretNames() async throws {
-    for kind in ["Authorization", "X-User-Token", "backend", "user", "password", "query", "cookie", "nothing"] {
+    for kind in [
+      "Authorization", "X-User-Token", "X-Signature", "backend", "user", "password", "query", "signed", "common",
+      "cookie",
+      "nothing",
+    ] {
       let server = try UploadServer(.tus)
       try removeNotes()
       try write(3000)
       server.fail("PATCH", .lie(["X-Private": "of ann"]))
       func call(_ who: String) throws -> Call<Response> {
         switch kind {
-        case "backend", "cookie", "nothing": return .post("/files")
+        case "backend", "cookie", "common", "nothing": return .post("/files")
         case "query": return .post("/files", query: ["token": who])
+        case "signed": return .post("/files", query: ["sign": who])
         case "user", "password":
           var parts = try XCTUnwrap(URLComponents(url: server.url, resolvingAgainstBaseURL: true))
           (parts.user, parts.password, parts.path) = (kind == "user" ? who : "u", kind == "user" ? "p" : who, "/files")
@@ -61,6 +66,7 @@ final class UploadReviewTests: UploadTestCase {
       func net(_ who: String) -> Network {
         network(server) {
           if kind == "backend" { $0.headers = ["Authorization": "Basic \(who)"] }
+          if kind == "common" { $0.commonParameters = { ["token": who] } }
           guard kind == "cookie" else { return }
           let jar = CookieJar()
           jar.store(["Set-Cookie": "session=\(who)"], from: server.url)
@@ -84,9 +90,84 @@ final class UploadReviewTests: UploadTestCase {
       XCTAssertEqual(try result.get().headers["X-Private"], kind == "nothing" ? "of ann" : nil, kind)
       switch kind {
       case "nothing": XCTAssertEqual(server.log, [], kind)
-      case "user": XCTAssertEqual(server.log.first, "POST /files", kind)
+      case "user", "X-User-Token", "query": XCTAssertEqual(server.log.first, "POST /files", kind)
       default: XCTAssertEqual(server.log, ["HEAD /uploads/1"], kind)
       }
+    }
+  }
+
+  // MARK: A note that was removed
+
+  private func anyNote() throws -> UploadState.Note {
+    UploadState.Note(
+      url: try XCTUnwrap(URL(string: "http://h/1")), file: FileVersion(size: 5, changed: 7, start: "a", end: "b"))
+  }
+
+  func test_upload_row_27_noteThatWasRemoved_isLockedAgain_orBusy() throws {
+    try write(5)
+    let url = UploadNoteFile.url(for: film, in: nil, identity: "k")
+    let first = try UploadNoteFile(url)
+    try first.save(try anyNote())
+    // Nobody else uses the file.
+    try FileManager.default.removeItem(at: url)
+    try first.save(try anyNote())
+    XCTAssertThrowsError(try UploadNoteFile(url)) { XCTAssertEqual(($0 as? NetworkError)?.kind, .busy) }
+    // A second upload has the lock of a new file.
+    try FileManager.default.removeItem(at: url)
+    let second = try UploadNoteFile(url)
+    try second.save(try anyNote())
+    XCTAssertThrowsError(try first.save(try anyNote())) { XCTAssertEqual(($0 as? NetworkError)?.kind, .busy) }
+    first.forget()
+    first.letGo()
+    guard case .note = try second.read() else { return XCTFail("the note of the second upload was removed") }
+    XCTAssertThrowsError(try UploadNoteFile(url)) { XCTAssertEqual(($0 as? NetworkError)?.kind, .busy) }
+    second.end()
+  }
+
+  func test_upload_row_27_noteWithoutAName_isNotRemovedForAnother() throws {
+    try write(5)
+    let url = UploadNoteFile.url(for: film, in: nil, identity: "k")
+    let first = try UploadNoteFile(url)
+    try FileManager.default.removeItem(at: url)
+    let second = try UploadNoteFile(url)
+    first.letGo()
+    XCTAssertTrue(FileManager.default.fileExists(atPath: url.path))
+    second.letGo()
+    XCTAssertFalse(FileManager.default.fileExists(atPath: url.path))
+  }
+
+  func test_upload_row_27_lastByte_isNotSent_whenAnotherUploadHasTheFile() throws {
+    for method in methods {
+      let server = try UploadServer(method)
+      try removeNotes()
+      try write(300_000)
+      let (clock, ends, pauses) = (TestScheduler(resolution: .milliseconds(1)), Notes(), Notes())
+      // Both wait for their next attempt; only the clock of the first one moves.
+      func begin(_ clock: TestScheduler, _ count: Int) -> any Disposable {
+        server.fail("PATCH", .cut(100_000))
+        let retry = RetryPolicy(
+          attempts: 8, initialDelay: .seconds(1),
+          jitter: { range in
+            pauses.add("pause")
+            return range.upperBound
+          })
+        let running = network(server) { $0.clock = clock }.transfer(film, to: call, by: method, retry: retry)
+          .subscribe(onError: { ends.add("\(NetworkError.wrapping($0).kind)") }, onCompleted: { ends.add("completed") })
+        XCTAssertTrue(holds { pauses.all.count == count }, "\(server.log) \(ends.all)")
+        return running
+      }
+      let first = begin(clock, 1)
+      for note in notes { try FileManager.default.removeItem(at: folder.appending(path: note)) }
+      let second = begin(TestScheduler(resolution: .milliseconds(1)), 2)
+      XCTAssertTrue(
+        holds {
+          clock.advanceBy(1000)
+          return !ends.all.isEmpty
+        })
+      XCTAssertEqual(ends.all, ["busy"])
+      XCTAssertEqual(server.finished, [])
+      first.dispose()
+      second.dispose()
     }
   }
 

@@ -181,9 +181,10 @@
         socket_error: 0)
     }
 
-    /// Returns libcurl's specific text for a failure, or the general text.
+    /// Returns libcurl's specific text for a failure, or the general text. All texts of libcurl enter here, without the
+    /// user and password of a proxy.
     func errorMessage(_ code: CURLcode) -> String {
-      if errorText.pointee != 0 { return String(cString: errorText) }
+      if errorText.pointee != 0 { return ProxyOptions.withoutCredentials(String(cString: errorText)) }
       return ccurl_easy_strerror(code).map { String(cString: $0) } ?? "unknown"
     }
 

@@ -3,7 +3,8 @@ import PortableFoundation
 extension DiskStore {
   /// Opens, locks and sweeps the directory and returns it, or returns `nil` if that fails now.
   func opened() -> DurableDirectory? {
-    if let directory, !directory.isGone { return directory }
+    // A directory without its marker may have been removed, or belong to another cache.
+    if let directory, directory.isLocked { return directory }
     directory = nil
     files = LeastRecentlyUsed(limit: files.limit)
     pending = [:]

@@ -66,6 +66,28 @@ final class CacheAuthenticationTests: XCTestCase {
     }
   }
 
+  /// A name that logs hide may name something else than the account.
+  func test_aVaryByAnotherSecretThanTheCredentials_isNotOfTheAccount() throws {
+    final class Ticket: Interceptor {
+      let ticket = Locked("SUP-1")
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+        var request = request
+        request.headers["X-Ticket"] = ticket.withLock { $0 }
+        request.headers["Authorization"] = "Bearer ann"
+        return next(request)
+      }
+    }
+    for (vary, bodies) in [("Authorization", [["1"], ["1"]]), ("X-Ticket", [["1"], ["2"]])] {
+      let ticket = Ticket()
+      let fixture = CacheFixture(
+        account: { _ in "ann" }, behind: [ticket],
+        CacheFixture.counting(["Cache-Control": "max-age=60", "Vary": vary]))
+      let first = fixture.get().bodies
+      ticket.ticket.withLock { $0 = "SUP-2" }
+      XCTAssertEqual([first, fixture.get().bodies], bodies, vary)
+    }
+  }
+
   func test_responseToARefreshedToken_isStoredForThatToken() throws {
     let authentication = try authenticator(Token(access: "old"))
     let fixture = CacheFixture(behind: [authentication]) { request in

@@ -126,6 +126,21 @@ final class CacheDiskTests: XCTestCase {
     XCTAssertEqual(problems.reports.count, 2, "once by each")
   }
 
+  func test_cacheWhoseMarkerIsRemoved_leavesTheDirectoryToAnother() throws {
+    let cache = open()
+    cache.store(entry("1"), for: "a", headers: [:])
+    XCTAssertEqual(cache.settle().count, 1)
+    try FileManager.default.removeItem(at: directory)
+    let other = open()
+    other.store(entry("2"), for: "a", headers: [:])
+    XCTAssertEqual(other.settle().count, 1)
+    // The directory is the same for both, but only one has its lock.
+    XCTAssertNil(body(cache, "a"))
+    try FileManager.default.removeItem(at: directory.appending(path: DiskStore.marker))
+    XCTAssertNil(body(other, "a"))
+    XCTAssert(problems.reports.last?.contains("contains files of other programs") == true, "\(problems.reports)")
+  }
+
   func test_entryReadFromMemory_isNotEvictedFirstFromDisk() {
     let cache = open(memory: 1 << 20, disk: 2 * 4096)
     for key in ["hot", "cold"] {
