@@ -28,7 +28,8 @@ extension NetworkError {
     public static let invalidRequest = Kind(.invalidRequest)
     /// The parameters could not be encoded; nothing was sent.
     public static let encoding = Kind(.encoding)
-    /// The token refresh failed, with the cause in `underlying`, or another user has signed in during the call.
+    /// The token server rejected the refresh, with the cause in `underlying`, or another user has signed in during the call. If
+    /// the token server is down, the error has its kind instead, such as `connection`.
     public static let authentication = Kind(.authentication)
     /// The HTTP status is not a success (200 to 299).
     public static let status = Kind(.status)

@@ -15,7 +15,7 @@ extension NetworkError {
     public var parse: String
     /// The message for parameters that can't be sent.
     public var parameter: String
-    /// The message for status 401, and for a token refresh that failed.
+    /// The message for status 401, and for a token refresh that the server rejected.
     public var authentication: String
     /// The message for status 403: the user lacks the permission.
     public var forbidden: String

@@ -9,7 +9,7 @@ extension Response {
   /// | uploads | and 423 | another request holds the upload (tus 1.0); 409 and 460 ask for the offset |
   /// | the outbox | and 409 | the first request with its key may still run |
   /// | edits of live queries | and 409, 412 | another question: has the server perhaps applied the write? |
-  /// | token servers, events, WebSockets | – | |
+  /// | token servers (`NetworkError.isOfUnfinishedRefresh`), events, WebSockets | – | |
   /// | `CacheRetention.isOutage` | 500, 502, 503, 504 only | RFC 5861 §4 names them |
   package static func isPassing(_ status: Int) -> Bool {
     switch status {

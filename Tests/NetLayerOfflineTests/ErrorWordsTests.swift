@@ -131,12 +131,13 @@ final class ErrorWordsTests: UploadTestCase {
     let refused = login { _ in try await tokens.fetch(.post("/token"), as: Token.self) }
     let closed = login { _ in throw Banned() }
     let plain = login { _ in throw NetworkError(kind: .connection, reason: "no route") }
-    for (network, words) in [
-      (refused, "The refresh token has expired, sign in again"), (closed, "Your account is closed."),
-      (plain, NetworkError.Messages.chinese.authentication),
+    for (network, kind, words) in [
+      (refused, NetworkError.Kind.authentication, "The refresh token has expired, sign in again"),
+      (closed, .authentication, "Your account is closed."),
+      (plain, .connection, NetworkError.Messages.chinese.network),
     ] {
       let error = await thrown { _ = try await network.fetch(.get("/"), as: [Int].self) }
-      XCTAssertEqual(error?.kind, .authentication)
+      XCTAssertEqual(error?.kind, kind)
       XCTAssertEqual(error?.message, words)
     }
   }

@@ -20,7 +20,7 @@ extension Redaction {
 
   /// The names that are secret only as a whole, without separators and digits: `access_level` and `pass_count` are not.
   private static let wholeNames = Set(
-    ["access", "refresh", "pass", "userpass", "xpass", "xticket", "xamznoidcdata"].map(hash))
+    ["access", "refresh", "devicecode", "pass", "userpass", "xpass", "xticket", "xamznoidcdata"].map(hash))
 
   /// The words of values that differ in each request, so that they do not identify a user.
   static let signatures: Set<String> = ["sign", "signature", "sig", "hmac", "dpop"]

@@ -46,8 +46,8 @@ public struct Redaction: Sendable, Hashable {
   ///
   /// Common spellings without a separator are detected, too: `apikey`, `accesstoken`, `sessionid`, `PHPSESSID`. Plurals
   /// that count something (`tokens`, `keys`) are not secret. The following names are secret as a whole, because their
-  /// words are common: `access` and `refresh` (the members of `Token`), `pass`, `user_pass`, `X-Pass`, `X-Ticket` and
-  /// `X-Amzn-Oidc-Data`.
+  /// words are common: `access` and `refresh` (the members of `Token`), `device_code` (RFC 8628 §5.2), `pass`, `user_pass`,
+  /// `X-Pass`, `X-Ticket` and `X-Amzn-Oidc-Data`.
   public static let standard = Redaction(names: [], goesByWords: true)
 
   /// A redaction that hides what the backend of a call hides: the default of everything that shows calls.

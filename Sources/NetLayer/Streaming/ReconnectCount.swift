@@ -67,7 +67,7 @@ final class ReconnectCount: Sendable {
     let known = NetworkError.wrapping(error)
     let isRestart = hasOpened && known.kind == .status && Response.isPassing(known.code)
     let isTransientClose = known.closeCode.map(closeCodes.contains) ?? false
-    guard isEnd || known.kind.isTransient || isRestart || isTransientClose,
+    guard isEnd || known.isTransient || isRestart || isTransientClose,
       let pause = policy.delay(after: error, attempt: attempts)
     else { return nil }
     let busy = known.response.flatMap { RetryAfter($0.headers, now: policy.timer.now)?.pause }

@@ -10,7 +10,8 @@ extension OutboxState.Outcome {
   init(_ result: Result<Response, NetworkError>, rejectedBy sources: [any AccountSource], now: Date) {
     let response = (try? result.get()) ?? result.failure?.response
     // An error of a refresh has the response that caused it.
-    if let response, result.failure?.kind != .authentication, sources.contains(where: { $0.rejects(response) }) {
+    let isOfRefresh = result.failure.map { $0.kind == .authentication || $0.isOfUnfinishedRefresh } ?? false
+    if let response, !isOfRefresh, sources.contains(where: { $0.rejects(response) }) {
       self = response.context[Refusal.self]?() == true ? .refused : .unauthenticated
     } else if let error = result.failure {
       self.init(error, ofUser: !sources.isEmpty, now)
@@ -29,6 +30,8 @@ extension OutboxState.Outcome {
       return
     }
     switch error.kind {
+    // Not sent, or rejected with a token that could not be replaced: no attempt at the entry.
+    case _ where error.isOfUnfinishedRefresh: self = .unreachable(error)
     case .status:
       let status = error.response?.status ?? 0
       // The first request may still run (409), and the others ask to send again (RFC 9110 §15.5.9, RFC 8470 §5.2,
@@ -47,15 +50,7 @@ extension OutboxState.Outcome {
     // A file is that of the token store, which a locked device can't read.
     case .connection, .unknownHost, .timeout, .tls, .file: self = .unreachable(error)
     // No sign-in would be signalled for an entry of no user.
-    case .authentication where !ofUser: self = .rejected(status: error.response?.status)
-    case .authentication:
-      // A refresh that has failed without a response, or that was not begun after several failures, says nothing about the
-      // user.
-      let cause = error.underlying as? NetworkError
-      let status = cause?.kind == .status ? cause?.response?.status ?? 0 : 0
-      let isPassing = cause?.kind.isTransient == true || Response.isPassing(status)
-      let isUnknown = error.underlying == nil || error.underlying is StreamError
-      self = isPassing || isUnknown ? .unreachable(error) : .unauthenticated
+    case .authentication: self = ofUser ? .unauthenticated : .rejected(status: error.response?.status)
     default: self = .failed(error)
     }
   }

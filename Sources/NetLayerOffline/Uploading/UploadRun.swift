@@ -196,7 +196,7 @@ final class UploadRun<E: Endpoint>: Disposable {
         onSuccess: { [self] response in post(.reply(method.reply(response)), number, .success(response)) },
         onError: { [self] error in
           let error = NetworkError.wrapping(error)
-          post(error.kind.isTransient ? .lost : .refused, number, .failure(error))
+          post(error.isTransient ? .lost : .refused, number, .failure(error))
         })
   }
 

@@ -38,8 +38,12 @@ struct Headlines: Endpoint {
 
 struct Grant: Decodable, Sendable {
   var accessToken: String
-  var refreshToken: String
-  var expiresIn: Double
+  var refreshToken: String?
+  var expiresIn: Double?
+}
+
+extension Grant {
+  var token: Token { Token(access: accessToken, refresh: refreshToken, expiresAt: expiresIn.map { Date.now + $0 }) }
 }
 
 struct Order: Endpoint {

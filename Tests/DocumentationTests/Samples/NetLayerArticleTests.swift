@@ -108,15 +108,19 @@ final class NetLayerArticleTests: XCTestCase {
       guard request.headers["Authorization"] == "Bearer new" else { return .json("", status: 401) }
       return .response(body: Data("order \(request.url.lastPathComponent)".utf8))
     }
-    let accounts = Network(Backend(baseURL: URL(string: "https://accounts.example"), coding: .snakeCase))
-      .with {
-        $0.transport = StubTransport { _ in .json(#"{"access_token":"new","refresh_token":"r2","expires_in":3600}"#) }
-      }
+    let accountsURL = URL(string: "https://accounts.example")
+    let tokenStub = StubTransport { _ in .json(#"{"access_token":"new","expires_in":3600}"#) }
+    let accounts = Network(
+      Backend(baseURL: accountsURL, coding: .snakeCase, transport: tokenStub, options: .init(redirects: .none)))
     let authentication = AuthenticationInterceptor(for: [shopURL]) { old in
+      guard let old else {
+        throw NetworkError(kind: .authentication, message: "Sign in first", reason: "nobody is signed in")
+      }
       print("refreshing the token")
-      let call = Call.post("/token", form: ["grant_type": "refresh_token", "refresh_token": old?.refresh])
+      let call = Call.post("/token", form: ["grant_type": "refresh_token", "refresh_token": old.refresh])
       let grant = try await accounts.fetch(call, as: Grant.self)
-      return Token(access: grant.accessToken, refresh: grant.refreshToken, expiresAt: .now + grant.expiresIn)
+      let expiry = grant.expiresIn.map { Date.now + $0 }
+      return Token(access: grant.accessToken, refresh: grant.refreshToken, expiresAt: expiry)
     }
     try await authentication.setToken(Token(access: "old", refresh: "r1"))
 
@@ -125,6 +129,52 @@ final class NetLayerArticleTests: XCTestCase {
     let bodies = try await shop.zip([Order(id: 1), Order(id: 2), Order(id: 3)], as: String.self).value
     print(bodies.joined(separator: ", "))
     try assertPrinted(asIn: "AuthenticatingRequests")
+    let present = try await authentication.token
+    XCTAssertEqual(present?.refresh, "r1", "the server has sent no other one")
+  }
+
+  func test_refusedOrDown() async throws {
+    let shopURL = try XCTUnwrap(URL(string: "https://shop.example"))
+    let accounts = Network(
+      Backend(baseURL: URL(string: "https://accounts.example"), coding: .snakeCase)
+    ).with { $0.transport = StubTransport { _ in .json(#"{"error":"invalid_grant"}"#, status: 400) } }
+    let authentication = AuthenticationInterceptor(for: [shopURL]) { old in
+      do {
+        return try await accounts.fetch(.post("/token", form: ["refresh_token": old?.refresh]), as: Grant.self).token
+      } catch let error as NetworkError {
+        var error = error
+        error.endsSession = (try? error.response?.decode(String.self, at: "error")) == "invalid_grant"
+        throw error
+      }
+    }
+    try await authentication.setToken(Token(access: "old", refresh: "r1"))
+    let stub = StubTransport { _ in .json("", status: 401) }
+    let shop = Network(Backend(baseURL: shopURL, transport: stub, interceptors: [authentication]))
+    do {
+      _ = try await shop.fetch(.get("/orders"))
+      XCTFail("the session has ended")
+    } catch let error as NetworkError {
+      XCTAssertTrue(error.endsSession)
+      let present = try await authentication.token
+      XCTAssertNil(present)
+    }
+  }
+
+  func test_serviceWithoutUsers() async throws {
+    let shopURL = try XCTUnwrap(URL(string: "https://shop.example"))
+    let secret = HTTPHeaders.basic(user: "service", password: "secret")
+    let tokenStub = StubTransport { _ in .json(#"{"access_token":"new"}"#) }
+    let accounts = Network(
+      Backend(baseURL: URL(string: "https://accounts.example"), coding: .snakeCase, transport: tokenStub))
+    let authentication = AuthenticationInterceptor(for: [shopURL], requiresToken: true) { _ in
+      let call = Call.post("/token", form: ["grant_type": "client_credentials"], headers: secret)
+      return try await accounts.fetch(call, as: Grant.self).token
+    }
+    let stub = StubTransport { .json($0.headers["Authorization"] ?? "") }
+    let shop = Network(Backend(baseURL: shopURL, transport: stub, interceptors: [authentication]))
+    let response = try await shop.fetch(.get("/orders"))
+    XCTAssertEqual(String(decoding: response.body, as: UTF8.self), "Bearer new")
+    XCTAssertEqual(tokenStub.requests.count, 1)
   }
 
   func test_retriesAndLimits() async throws {

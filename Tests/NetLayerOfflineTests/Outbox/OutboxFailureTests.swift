@@ -144,9 +144,6 @@ final class OutboxFailureTests: XCTestCase {
   func test_outbox_row_19_failuresOfARefresh_areSignOutsOnlyIfTheServerRejectsIt() throws {
     let url = try XCTUnwrap(URL(string: "http://h/"))
     let account = AuthenticationInterceptor(for: [url]) { _ -> Single<Token> in .never() }
-    func refresh(_ underlying: (any Error)?) -> NetworkError {
-      NetworkError(kind: .authentication, reason: "the token could not be refreshed", underlying: underlying)
-    }
     func status(_ status: Int) -> NetworkError {
       let response = Response(request: Request(url: url), status: status)
       return NetworkError(kind: .status, reason: "\(status)", response: response)
@@ -159,17 +156,26 @@ final class OutboxFailureTests: XCTestCase {
       default: "other"
       }
     }
-    let passing: [(any Error)?] = [
-      status(500), status(503), status(408), status(425), status(429), NetworkError(kind: .connection, reason: "lost"),
-      NetworkError(kind: .timeout, reason: "late"), StreamError.timeout, nil,
+    func kind(_ kind: NetworkError.Kind) -> NetworkError { NetworkError(kind: kind, reason: "\(kind)") }
+    let passing: [any Error] = [
+      status(500), status(503), status(507), status(408), status(425), status(429), kind(.connection), kind(.timeout),
+      kind(.tls), kind(.redirect), StreamError.timeout,
     ]
     for error in passing {
-      XCTAssertEqual(outcome(refresh(error), of: [account]), "unreachable", "\(error.map { "\($0)" } ?? "no cause")")
-      XCTAssertEqual(outcome(refresh(error), of: []), "rejected -", "no sign-in would be signalled")
+      XCTAssertEqual(outcome(TokenRefresh.failure(error), of: [account]), "unreachable", "\(error)")
+      XCTAssertEqual(outcome(TokenRefresh.failure(error), of: []), "unreachable", "\(error)")
     }
-    for error in [status(400), status(401), status(501), NetworkError(kind: .status, reason: "no response")] {
-      XCTAssertEqual(outcome(refresh(error), of: [account]), "unauthenticated", "\(error)")
+    var ended = status(503)
+    ended.endsSession = true
+    for error in [status(400), status(401), status(501), kind(.status), ended] {
+      let error = TokenRefresh.failure(error)
+      XCTAssertEqual(outcome(error, of: [account]), "unauthenticated", "\(error)")
+      let status = error.response.map { "\($0.status)" } ?? "-"
+      XCTAssertEqual(outcome(error, of: []), "rejected \(status)", "no sign-in would be signalled")
     }
+    // A server whose rejection is a temporary status, which its token server sends, too.
+    let odd = AuthenticationInterceptor(for: [url], isRejected: { $0.status == 503 }) { _ -> Single<Token> in .never() }
+    XCTAssertEqual(outcome(TokenRefresh.failure(status(503)), of: [odd]), "unreachable")
     // The token store, which a locked device can't read.
     XCTAssertEqual(outcome(NetworkError(kind: .file, reason: "locked"), of: [account]), "unreachable")
   }

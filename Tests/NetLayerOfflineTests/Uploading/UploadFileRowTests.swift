@@ -288,6 +288,26 @@ final class UploadFileRowTests: UploadTestCase {
     }
   }
 
+  func test_upload_row_12_tokenServerThatIsDown_isALostConnection() async throws {
+    for method in methods {
+      try removeNotes()
+      let server = try UploadServer(method)
+      let bytes = try write(1000)
+      let isDown = Flag()
+      let login = AuthenticationInterceptor(
+        for: [server.url], store: MemoryTokenStore(Token(access: "old", account: "ann"))
+      ) { _ -> Single<Token> in
+        guard isDown.raise() else { return .just(Token(access: "new", account: "ann")) }
+        let response = Response(request: Request(url: server.url), status: 503)
+        return .error(NetworkError(kind: .status, reason: "503", response: response))
+      }
+      server.fail("PATCH", .status(401))
+      let result = await upload(server, method, on: network(server) { $0.interceptors = [login] })
+      XCTAssertNil(result.kind)
+      XCTAssertTrue(server.finished.last == bytes)
+    }
+  }
+
   func test_upload_row_28_otherUser_hasAnotherNote() async throws {
     for method in methods {
       try removeNotes()

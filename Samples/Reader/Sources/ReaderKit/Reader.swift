@@ -11,11 +11,11 @@ package struct Reader: Sendable {
 
   struct Grant: Decodable, Sendable {
     var accessToken: String
-    var refreshToken: String
-    var expiresIn: Double
+    var refreshToken: String?
+    var expiresIn: Double?
 
     func token(of user: String?) -> Token {
-      Token(access: accessToken, refresh: refreshToken, expiresAt: .now + expiresIn, account: user)
+      Token(access: accessToken, refresh: refreshToken, expiresAt: expiresIn.map { .now + $0 }, account: user)
     }
   }
 
@@ -26,9 +26,13 @@ package struct Reader: Sendable {
     var backend = Backend(
       baseURL: url, coding: .snakeCase, queryEncoding: URLParameterEncoder(arrays: .repeated, bools: .literal))
     change(&backend)
-    let accounts = Network(backend)
+    // A redirect would send the refresh token to another host.
+    let accounts = Network(backend).with { $0.options.redirects = .none }
     let authentication = AuthenticationInterceptor(for: [url], store: store) { old in
-      let call = Call.post("/token", form: ["grant_type": "refresh_token", "refresh_token": old?.refresh])
+      guard let old else {
+        throw NetworkError(kind: .authentication, message: "Sign in first", reason: "nobody is signed in")
+      }
+      let call = Call.post("/token", form: ["grant_type": "refresh_token", "refresh_token": old.refresh])
       return try await accounts.fetch(call, as: Grant.self).token(of: nil)
     }
     backend.interceptors = [

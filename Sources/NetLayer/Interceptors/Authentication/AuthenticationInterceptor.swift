@@ -5,24 +5,31 @@ import Streams
 ///
 /// ```swift
 /// let authentication = AuthenticationInterceptor(for: [shopURL], store: FileTokenStore(storingIn: file)) { old in
-///   login.request(.post("/token", form: ["refresh_token": old?.refresh]), as: Token.self)
+///   login.request(.post("/token", form: ["refresh_token": old?.refresh]), as: Grant.self).map(\.token)
 /// }
 /// ```
+/// `Grant` is the app's model of the response, which has other names than ``Token``, such as `access_token`. The closure
+/// receives `nil` if nobody is signed in.
+///
 /// A request with a 401 response is sent again with a new token, if its body can be sent again. `isRejected` names the
 /// responses of a server that reports an expired token differently, such as by the code of an envelope with status 200:
 ///
 /// ```swift
 /// AuthenticationInterceptor(for: [shopURL], isRejected: { $0.status == 401 || $0.envelopeCode == 10401 }) { old in
-///   try await login.fetch(.post("/token", form: ["refresh_token": old?.refresh]), as: Token.self)
+///   try await login.fetch(.post("/token", form: ["refresh_token": old?.refresh]), as: Grant.self).token
 /// }
 /// ```
 /// Only one `refresh` runs
 /// at a time, and all requests that need a token wait for it. If the token was already replaced after the request was
 /// sent, the request is retried without a refresh.
 ///
-/// A failed refresh fails all waiting requests with an error of kind `authentication`, whose `underlying` error is the
-/// cause. If the token server has sent a message, it is the error's `message`. The next 401 starts another refresh. A
-/// refresh continues even if all waiting requests are cancelled or have timed out, because it may already have used up
+/// A refused refresh fails all waiting requests with an error of kind `authentication`, whose `underlying` error is the
+/// cause. If the token server has sent a message, it is the error's `message`. The next 401 starts another refresh. If the
+/// token server is down, the error keeps its kind: `connection`, `timeout`, or `status` with a temporary status such as 503.
+/// A retry or a reconnection may follow. Only an error with ``HTTPTransport/NetworkError/endsSession`` signs the user out.
+///
+/// A refresh result without a refresh token keeps the old one, unless it names another ``Token/account``. A refresh
+/// continues even if all waiting requests are cancelled or have timed out, because it may already have used up
 /// the old token. Its token is stored for later requests. Several processes may share a `FileTokenStore`: one refreshes,
 /// and the others load its token from the store.
 ///
@@ -39,6 +46,7 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   private let origins: Set<Origin>
   private let apply: @Sendable (Token, inout Request) -> Void
   private let isRejected: @Sendable (Response) -> Bool
+  private let requiresToken: Bool
   private let tokens: TokenRefresh
 
   /// Creates an interceptor that uses the token in the store.
@@ -52,7 +60,8 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   ///     the local clock shows that the clocks differ, and is used until the server rejects it.
   ///   - maxRefreshes: The maximum number of unsuccessful refreshes within `window`, by default 5 in 60 s. It prevents
   ///     endless requests to a server that rejects even new tokens. A refresh counts if it fails for any reason except
-  ///     a missing connection, or if the server rejects its token.
+  ///     a missing connection, or if the server rejects its token. Further requests fail with the last error of the token
+  ///     server if it was down each time.
   ///   - window: The time window of `maxRefreshes`.
   ///   - timeout: The time for which a request waits for a refresh. Before that, a refresh waits for another process that
   ///     refreshes the same token, for the same time at most. A refresh that takes longer is not ended: later requests
@@ -61,17 +70,20 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   ///     request that already has an `Authorization` is not changed.
   ///   - isRejected: A closure that returns whether the server has rejected the token, by default with status 401. The
   ///     body of a streamed response is empty. The response of a socket that the server has closed has a `closeCode`. It is called on the `mapping` scheduler.
+  ///   - requiresToken: Whether a request waits for a first token, instead of being sent without one. Pass `true` for a
+  ///     client that needs no user to get a token, such as a service with client credentials (RFC 6749 §4.4).
   ///   - refresh: A closure that returns a new token.
   public init(
     for origins: [URL], store: any TokenStore = MemoryTokenStore(), leeway: Duration = .seconds(30),
     maxRefreshes: Int = 5, window: Duration = .seconds(60), timeout: Duration = .seconds(60),
     apply: @escaping @Sendable (Token, inout Request) -> Void = { $1.headers["Authorization"] = "Bearer \($0.access)" },
-    isRejected: @escaping @Sendable (Response) -> Bool = { $0.status == 401 },
+    isRejected: @escaping @Sendable (Response) -> Bool = { $0.status == 401 }, requiresToken: Bool = false,
     refresh: @escaping Refresh
   ) {
     self.origins = Set(origins.map(Origin.init))
     self.apply = apply
     self.isRejected = isRejected
+    self.requiresToken = requiresToken
     tokens = TokenRefresh(
       store, leeway: leeway / .seconds(1), maxRefreshes: maxRefreshes, window: window / .seconds(1), timeout: timeout
     ) { old in
@@ -92,7 +104,7 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   ///
   /// ```swift
   /// AuthenticationInterceptor(for: [url]) { old in
-  ///   try await login.fetch(.post("/token", form: ["refresh_token": old?.refresh]), as: Token.self)
+  ///   try await login.fetch(.post("/token", form: ["refresh_token": old?.refresh]), as: Grant.self).token
   /// }
   /// ```
   /// None of the requests that the function sends are intercepted.
@@ -100,12 +112,12 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
     for origins: [URL], store: any TokenStore = MemoryTokenStore(), leeway: Duration = .seconds(30),
     maxRefreshes: Int = 5, window: Duration = .seconds(60), timeout: Duration = .seconds(60),
     apply: @escaping @Sendable (Token, inout Request) -> Void = { $1.headers["Authorization"] = "Bearer \($0.access)" },
-    isRejected: @escaping @Sendable (Response) -> Bool = { $0.status == 401 },
+    isRejected: @escaping @Sendable (Response) -> Bool = { $0.status == 401 }, requiresToken: Bool = false,
     refresh: @escaping @Sendable (Token?) async throws -> Token
   ) {
     self.init(
       for: origins, store: store, leeway: leeway, maxRefreshes: maxRefreshes, window: window, timeout: timeout,
-      apply: apply, isRejected: isRejected
+      apply: apply, isRejected: isRejected, requiresToken: requiresToken
     ) { old in
       Single.from { try await IsPartOfRefresh.$isRefreshing.withValue(true) { try await refresh(old) } }
     }
@@ -170,7 +182,9 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
       return replacement(of: held, request, nil, next.clock).flatMap { [self] in sent(request, with: $0 ?? held, next) }
     }
     let now = next.clock.now
-    guard let renewal = held.renewal, renewal <= now else { return sent(request, with: held, next) }
+    let isDue = held.renewal.map { $0 <= now } ?? false
+    let isMissing = requiresToken && held.token == nil
+    guard isDue || isMissing else { return sent(request, with: held, next) }
     // No refresh on behalf of a user who has signed out.
     if let failure = next.network.signOut(of: request) { throw failure }
     let fresh = replacement(of: held, request, nil, next.clock)

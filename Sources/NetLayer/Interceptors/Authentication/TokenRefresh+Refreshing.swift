@@ -52,8 +52,8 @@ extension TokenRefresh {
       ($0.stored, $0.replacements > 0, $0.storedGeneration == nil)
     }
     // The store does not have the present user yet, or perhaps a former one whom the sign-in could not replace.
-    if isReplacing { return refreshed(old) }
-    if isUnread { return refreshed(old) }
+    if isReplacing { return refreshed(old, nil, clock) }
+    if isUnread { return refreshed(old, nil, clock) }
     return Single.starting { [self] () -> (found: Token??, isSignOut: Bool) in
       do {
         let found = try await store.load()
@@ -70,21 +70,31 @@ extension TokenRefresh {
     }
     .flatMap { [self] stored, isSignOut in
       if isSignOut { return .just(Renewed(token: nil, isStored: true)) }
-      guard let found = stored ?? nil, found != known, found != old else { return refreshed(old, stored) }
-      if found.expiresAt.map({ $0 > clock.now }) ?? true { return .just(Renewed(token: found, isStored: true)) }
-      return refreshed(found, stored)
+      guard let found = stored ?? nil, found != known, found != old else { return refreshed(old, stored, clock) }
+      return used(found, stored, clock)
     }
+  }
+
+  /// Returns the token of another process, or the result of its refresh if it has expired.
+  private func used(_ found: Token, _ stored: Token??, _ clock: any SchedulerType) -> Single<Renewed> {
+    if found.expiresAt.map({ $0 > clock.now }) ?? true { return .just(Renewed(token: found, isStored: true)) }
+    return refreshed(found, stored, clock)
   }
 
   /// Returns the result of the refresh. If the store has changed since it returned `stored`, returns what it has now: a user
   /// has signed in or out in another process, which must not be undone.
   ///
   /// - Parameter stored: `nil` if the store was not read.
-  private func refreshed(_ old: Token?, _ stored: Token?? = .none) -> Single<Renewed> {
-    refresh(old).flatMap { [self] new in
+  private func refreshed(_ old: Token?, _ stored: Token??, _ clock: any SchedulerType) -> Single<Renewed> {
+    refresh(old).map { new -> Renewed in
       var new = new
+      // A server may omit the refresh token (RFC 6749 §6).
+      let isOfOther = new.isKnownNotToBelong(toOwnerOf: old)
+      if !isOfOther { new.refresh = new.refresh ?? old?.refresh }
       new.account = new.account ?? old?.account
-      let renewed = Renewed(token: new)
+      return Renewed(token: new)
+    }
+    .flatMap { [self] renewed in
       guard let stored else { return .just(renewed) }
       return Single.starting { [self] in
         do {
@@ -97,6 +107,15 @@ extension TokenRefresh {
           return renewed
         }
       }
+    }
+    .catchError { [self] error in
+      guard let stored, NetworkError.wrapping(error).endsSession else { throw error }
+      return Single.starting { [store] in
+        // Another process may have used the old token before, and saved a new one. An unreadable store has none.
+        guard let found = try? await store.load(), found != stored, found != old else { throw error }
+        return found
+      }
+      .flatMap { [self] found in used(found, found, clock) }
     }
   }
 
@@ -116,11 +135,21 @@ extension TokenRefresh {
         }
         state.isUntried = state.held.generation == generation
       case .failure(let error):
-        if (error as? NetworkError)?.kind.isTransient != true { state.failures.append(now) }
+        let failure = Self.failure(error)
+        if !failure.kind.isTransient {
+          state.failures.append(Failure(date: now, outage: failure.isOfUnfinishedRefresh ? failure : nil))
+        }
+        // The user is signed out. A closure that has no token to refresh ends no session.
+        let isEnd = failure.endsSession && state.held.token != nil
+        if isEnd {
+          state.held.generation += 1
+          state.put(nil, renewal: nil)
+        }
       }
       return (true, state.held.generation != generation, state.held)
     }
     if isCurrent, case .success = result { changed.onNext(()) }
+    if isOther, case .failure = result { changed.onNext(()) }
     if isOther { signedIn.onNext(()) }
     switch result {
     case .success(let new) where !new.isStored:
@@ -134,9 +163,14 @@ extension TokenRefresh {
           Hooks.onUnhandledError(error, #fileID, #line)
           end(refresh, held)
         })
-    case .failure(let error) where isCurrent:
-      release(refresh)
-      refresh.end(Self.failure(error))
+    case .failure(let error) where isOther:
+      _ = Single.starting { [self] in try await save() }.subscribe(
+        onSuccess: { [self] in fail(refresh, error) },
+        onError: { [self] failed in
+          Hooks.onUnhandledError(failed, #fileID, #line)
+          fail(refresh, error)
+        })
+    case .failure(let error) where isCurrent: fail(refresh, error)
     // It may have saved a token before it has failed.
     case .failure:
       _ = Single.starting { [self] in try await undoSave(afterRefreshOf: refresh.old) }
@@ -148,6 +182,11 @@ extension TokenRefresh {
   private func end(_ refresh: Refreshing, _ held: Held) {
     release(refresh)
     refresh.end(with: held)
+  }
+
+  private func fail(_ refresh: Refreshing, _ error: any Error) {
+    release(refresh)
+    refresh.end(Self.failure(error))
   }
 
   func release(_ refresh: Refreshing) {

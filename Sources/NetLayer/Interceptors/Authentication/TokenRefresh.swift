@@ -17,6 +17,13 @@ final class TokenRefresh: Sendable {
     }
   }
 
+  /// An unsuccessful refresh.
+  struct Failure {
+    let date: Date
+    /// The error of a token server that is down; `nil` if the server has rejected the user or the new token.
+    var outage: NetworkError?
+  }
+
   struct State {
     var held = Held(token: nil, generation: 0)
     var isLoaded = false
@@ -44,8 +51,8 @@ final class TokenRefresh: Sendable {
     var lockHolder: Refreshing?
     /// The number of replacements that are not yet in the store.
     var replacements = 0
-    /// The times of unsuccessful refreshes within the window.
-    var failures: [Date] = []
+    /// The unsuccessful refreshes within the window.
+    var failures: [Failure] = []
     /// Whether `failures` includes the rejection of the current token.
     var isRefused = false
 
@@ -82,7 +89,9 @@ final class TokenRefresh: Sendable {
     /// Ends the wait with the current token.
     func end(with held: Held) {
       guard held.token != nil else {
-        return end(NetworkError(kind: .authentication, reason: "signed out while the token was being refreshed"))
+        var signedOut = NetworkError(kind: .authentication, reason: "signed out while the token was being refreshed")
+        signedOut.isOfUnfinishedRefresh = true
+        return end(signedOut)
       }
       begun.onNext(())
       result.onNext(held)
@@ -234,7 +243,7 @@ final class TokenRefresh: Sendable {
     state.withLock { state in
       guard state.held.token == fresh.token, !state.isRefused else { return }
       state.isRefused = true
-      state.failures.append(now)
+      state.failures.append(Failure(date: now))
     }
   }
 
@@ -253,7 +262,7 @@ final class TokenRefresh: Sendable {
     case use(Held?)
     case wait(Refreshing)
     case begin(Refreshing)
-    case refuse
+    case refuse(NetworkError?)
   }
 
   /// Returns a token that differs from `old`: the current token, or the refreshed one. Starts a refresh if none is in
@@ -266,8 +275,11 @@ final class TokenRefresh: Sendable {
       if state.held.token != nil, state.held.token != old.token { return .use(state.held) }
       if let refresh = state.refresh { return .wait(refresh) }
       // Times can be in the future if the clock was set back.
-      state.failures.removeAll { now.timeIntervalSince($0) >= window || $0 > now }
-      guard state.failures.count < maxRefreshes else { return .refuse }
+      state.failures.removeAll { now.timeIntervalSince($0.date) >= window || $0.date > now }
+      guard state.failures.count < maxRefreshes else {
+        let outage = state.failures.last?.outage
+        return .refuse(state.failures.allSatisfy { $0.outage != nil } ? outage : nil)
+      }
       let refresh = Refreshing(old.token)
       state.refresh = refresh
       return .begin(refresh)
@@ -275,11 +287,7 @@ final class TokenRefresh: Sendable {
     switch step {
     case .use(let held): return .just(held)
     case .wait(let refresh): return result(of: refresh, for: old, clock)
-    case .refuse:
-      let reason =
-        "the server still rejects the token after \(maxRefreshes) refreshes within \(Duration(clampingSeconds: window).text); "
-        + "sign in again, or raise maxRefreshes"
-      return .error(NetworkError(kind: .authentication, reason: reason))
+    case .refuse(let outage): return .error(refusal(after: outage))
     case .begin(let refresh):
       _ = locked(refresh, clock).timeout(timeout, scheduler: clock)
         .flatMap { [self] in renewed(old.token, clock) }
@@ -293,14 +301,39 @@ final class TokenRefresh: Sendable {
   /// Emits the result of `refresh`, or fails if it runs for longer than the limit.
   private func result(of refresh: Refreshing, for old: Held, _ clock: any SchedulerType) -> Single<Held?> {
     refresh.begun.take(1).flatMap { [timeout] _ in refresh.result.timeout(timeout, scheduler: clock) }
-      .mapError { $0 is StreamError ? Self.failure($0) : $0 }
+      .mapError { $0 is NetworkError ? $0 : Self.failure($0) }
       .map { $0.generation == old.generation || old.token == nil ? $0 : nil }.asSingle()
   }
 
+  /// Returns the error of a call whose token was not refreshed, because the last refreshes were unsuccessful.
+  ///
+  /// - Parameter outage: The error of the last one, if all of them met a token server that was down.
+  private func refusal(after outage: NetworkError?) -> NetworkError {
+    let limit = "\(maxRefreshes) refreshes within \(Duration(clampingSeconds: window).text)"
+    let reason =
+      outage.map { "\($0.reason); not refreshed again after \(limit)" }
+      ?? "the server still rejects the token after \(limit); sign in again, or raise maxRefreshes"
+    var error = outage ?? NetworkError(kind: .authentication, reason: reason)
+    error.reason = reason
+    error.isOfUnfinishedRefresh = true
+    return error
+  }
+
+  /// Returns the error of the calls that wait for a refresh. An outage of the token server keeps its kind, because it says
+  /// nothing about the user.
   static func failure(_ error: any Error) -> NetworkError {
-    let known = NetworkError.wrapping(error)
+    let isLate = (error as? StreamError) == .timeout
+    let cause = isLate ? NetworkError(kind: .timeout, reason: "\(error)") : .wrapping(error)
+    let status = cause.response?.status ?? cause.code
+    let isPassing = cause.kind == .status && Response.isPassing(status)
+    let isDown = cause.kind.isOutage || isPassing
+    let isOutage = isDown && !cause.endsSession
     let reason = "the token could not be refreshed: \((error as? NetworkError)?.description ?? "\(error)")"
-    return NetworkError(
-      kind: .authentication, message: known.words, reason: reason, response: known.response, underlying: error)
+    var failure = NetworkError(
+      kind: isOutage ? cause.kind : .authentication, code: isOutage && cause.kind == .status ? status : nil,
+      message: cause.words, reason: reason, response: cause.response, underlying: error)
+    failure.isOfUnfinishedRefresh = isOutage
+    failure.endsSession = cause.endsSession
+    return failure
   }
 }

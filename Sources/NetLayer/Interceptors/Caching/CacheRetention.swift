@@ -78,12 +78,13 @@ extension CacheTransaction {
   private static let withdrawals = [401, 403, 404, 410]
 
   /// Returns whether the response says that the server is down.
-  static func isOutage(_ response: Response) -> Bool { [500, 502, 503, 504].contains(response.status) }
+  static func isOutage(_ response: Response) -> Bool { isOutage(response.status) }
 
-  /// Returns whether there was no response, including a token refresh that received none.
-  static func isOutage(_ error: (any Error)?) -> Bool {
+  /// Returns whether there was no response, or whether the token server is down.
+  static func isOutage(_ error: any Error) -> Bool {
     guard let error = error as? NetworkError else { return false }
-    if error.kind == .authentication { return isOutage(error.underlying) }
-    return error.kind.isOutage
+    return error.kind.isOutage || error.statusOfTokenServer.map(isOutage) ?? false
   }
+
+  private static func isOutage(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
 }

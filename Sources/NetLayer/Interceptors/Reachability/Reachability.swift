@@ -105,7 +105,7 @@ public struct ReachabilityInterceptor: Interceptor {
     return networked(next.clock, offline).flatMap { _ in
       next(request).catchError { error in
         let known = NetworkError.wrapping(error)
-        guard request.isIdempotent, request.body.isRepeatable, known.kind.isTransient else { throw error }
+        guard request.isIdempotent, request.body.isRepeatable, known.isTransient else { throw error }
         return reachability.isReachable.take(1).flatMap { isReachable -> Observable<Response> in
           guard !isReachable else { throw error }
           return networked(next.clock, known).flatMap { _ in

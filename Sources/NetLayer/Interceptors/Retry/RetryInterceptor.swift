@@ -8,7 +8,7 @@ import Streams
 /// ```
 /// Only requests that are safe to send twice are retried: requests with an idempotent method (GET, HEAD, OPTIONS,
 /// TRACE, QUERY, PUT, DELETE; RFC 9110 §9.2.2) or an `Idempotency-Key`. The retried failures are errors of kind
-/// `connection`, `unknownHost` and `timeout`, and these statuses:
+/// `connection`, `unknownHost` and `timeout`, and these statuses, also those of a token server during a refresh:
 ///
 /// | status | reason |
 /// |---|---|
@@ -86,7 +86,8 @@ public struct RetryInterceptor: Interceptor {
         return response
       }
       .catchError { error in
-        guard let again = try error as? Again ?? again(request, after: .wrapping(error)) else { throw error }
+        let known = error as? Again
+        guard let again = try known ?? again(request, after: .wrapping(error), at: clock.now) else { throw error }
         var request = request
         request.attempt = again.made + 1
         next.network.observers?.note(.pause, of: request) { $0.duration = again.pause }
@@ -112,9 +113,15 @@ public struct RetryInterceptor: Interceptor {
   /// Returns the decision to retry `request` after an error, or `nil` for none.
   ///
   /// - Throws: The error with the remedy, if only the budget forbids the retry.
-  private func again(_ request: Request, after error: NetworkError) throws -> Again? {
+  private func again(_ request: Request, after error: NetworkError, at now: Date) throws -> Again? {
     let made = Swift.max(request.attempt, error.request?.attempt ?? 0)
-    guard error.kind.isTransient, let pause = policy.delay(after: error, attempt: made) else { return nil }
+    let status = error.statusOfTokenServer
+    let mayPass = status.map(statuses.contains) ?? error.isTransient
+    guard mayPass, var pause = policy.delay(after: error, attempt: made) else { return nil }
+    if status != nil, let requested = error.response.flatMap({ RetryAfter($0.headers, now: now)?.pause }) {
+      if requested > maxRetryAfter { return nil }
+      pause = Swift.max(.zero, requested)
+    }
     let origin = Origin(request.url)
     guard budget.spend(origin) else {
       var error = error

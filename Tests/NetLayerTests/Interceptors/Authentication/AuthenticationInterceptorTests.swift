@@ -421,7 +421,7 @@ final class AuthenticationInterceptorTests: XCTestCase {
     let virtual = server { "new" }
     virtual.note("", virtual.network(try interceptor(virtual) { _ in .never() }).responses(.get, "/x"))
     virtual.scheduler.start()
-    XCTAssertEqual(virtual.notes.all, ["authentication @60000"])
+    XCTAssertEqual(virtual.notes.all, ["timeout @60000"])
   }
 
   func test_upload_isResentUnchangedAfterARefresh() throws {

@@ -100,9 +100,7 @@ final class CachePolicyTests: XCTestCase {
       let cause: NetworkError.Kind
 
       func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
-        .error(
-          NetworkError(
-            kind: .authentication, reason: "no token", underlying: NetworkError(kind: cause, reason: "for a reason")))
+        .error(TokenRefresh.failure(NetworkError(kind: cause, reason: "for a reason")))
       }
     }
     let fixture = CacheFixture(CacheFixture.counting([:]))

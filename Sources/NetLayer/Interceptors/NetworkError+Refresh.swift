@@ -1,0 +1,52 @@
+import HTTPTransport
+
+/// Tells whether the user was refused or the token server was down, in one place for everything that reads a call's error.
+///
+/// | a refresh fails with | the call fails with | the user |
+/// |---|---|---|
+/// | a kind of an outage: connection, DNS, TLS, time limit, redirect | the same kind | is unknown |
+/// | a temporary status (`Response.isPassing`) | kind `status` with the same code | is unknown |
+/// | anything else, such as status 400 | kind `authentication` | was refused |
+/// | any error with `endsSession` | kind `authentication` | is signed out |
+///
+/// After several failures a refresh is not begun. The call then fails with the last outage, or with kind `authentication`.
+extension NetworkError {
+  /// Whether the error is that of a token refresh and says nothing about the user: the token server was down, or the refresh was
+  /// not begun. The request was not sent, or the API rejected its token. `response` is that of the token server.
+  package var isOfUnfinishedRefresh: Bool {
+    get { context[UnfinishedRefresh.self] }
+    set { context[UnfinishedRefresh.self] = newValue }
+  }
+
+  /// The temporary status with which the token server has responded; `nil` for all other errors.
+  var statusOfTokenServer: Int? {
+    isOfUnfinishedRefresh && kind == .status && Response.isPassing(code) ? code : nil
+  }
+
+  /// Whether the failure is transient, so that a retry may succeed: a kind such as `connection`, or a token server that is down.
+  /// A response of the API itself is not an error here.
+  package var isTransient: Bool { kind.isTransient || statusOfTokenServer != nil }
+
+  /// Whether the user's session has ended, so that no refresh with the same token can succeed. Set it in the `refresh` closure
+  /// of an ``AuthenticationInterceptor``, for example after `invalid_grant` (RFC 6749 §5.2).
+  ///
+  /// ```swift
+  /// var ended = error
+  /// ended.endsSession = true
+  /// throw ended
+  /// ```
+  /// The interceptor then reads the store again. It uses a token that another process has saved meanwhile, or else removes the
+  /// token: the user is signed out. The calls fail with kind `authentication` and the message of this error.
+  public var endsSession: Bool {
+    get { context[EndedSession.self] }
+    set { context[EndedSession.self] = newValue }
+  }
+}
+
+private enum UnfinishedRefresh: ContextKey {
+  static let defaultValue = false
+}
+
+private enum EndedSession: ContextKey {
+  static let defaultValue = false
+}
