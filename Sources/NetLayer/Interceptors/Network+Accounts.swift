@@ -52,10 +52,8 @@ extension Network {
 
   /// Returns the accounts with which the interceptors from `place` on, and the signer, will authenticate `request`; `nil` for
   /// none.
-  ///
-  /// A request whose URL another origin has chosen carries no credentials, whatever an interceptor adds.
   func account(of request: Request, from place: Int) -> String? {
-    guard !logins.isEmpty || backend.signerAccount != nil, !request.isForeign else { return nil }
+    guard !logins.isEmpty || backend.signerAccount != nil else { return nil }
     let call = request.context[CallAccounts.self]
     var accounts: [String] = []
     for login in logins where login.authenticates(request, from: place) {
@@ -75,9 +73,7 @@ extension Network {
   ///
   /// Of a source that records its credentials, the key has the account anyway; if there are several, their names may be equal.
   func sharingIdentity(of request: Request) -> TransportIdentity {
-    guard logins.count > 1 || logins.first.map({ $0.recorder == nil }) ?? false, !request.isForeign else {
-      return transportIdentity
-    }
+    guard logins.count > 1 || logins.first.map({ $0.recorder == nil }) ?? false else { return transportIdentity }
     let users = users(of: request)
     return users.isEmpty ? transportIdentity : transportIdentity.adding(users)
   }
@@ -98,6 +94,7 @@ extension Network {
   /// - Throws: `NetworkError` of kind `authentication` if a user of the call has signed out.
   func accountDigest(of request: Request) throws(NetworkError) -> String? {
     if let failure = signOut(of: request) { throw failure }
+    // One whose URL another origin has chosen carries no credentials, whatever an interceptor adds.
     guard !request.isForeign else { return nil }
     let users = users(of: request)
     guard let account = account(of: request, from: 0) else { return users.isEmpty ? nil : Self.digest(users) }

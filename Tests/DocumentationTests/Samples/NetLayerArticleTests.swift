@@ -153,7 +153,7 @@ final class NetLayerArticleTests: XCTestCase {
     do {
       _ = try await shop.fetch(.get("/orders"))
       XCTFail("the session has ended")
-    } catch let error as NetworkError {
+    } catch {
       XCTAssertTrue(error.endsSession)
       let present = try await authentication.token
       XCTAssertNil(present)

@@ -34,6 +34,15 @@ final class ForeignAccountTests: UploadTestCase {
     }
   }
 
+  /// An interceptor that is not a source, and adds a secret to each request.
+  private struct Unnamed: Interceptor {
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+      var request = request
+      request.headers["X-Session"] = "ann"
+      return next(request)
+    }
+  }
+
   /// Page 1 of A links to B, whose page links to `A/me`, the private resource of Ann.
   private func server() -> StubTransport {
     StubTransport(on: clock) { request in
@@ -62,10 +71,13 @@ final class ForeignAccountTests: UploadTestCase {
     let token = AuthenticationInterceptor(for: [home], store: MemoryTokenStore(Token(access: "ann", account: "ann"))) {
       _ -> Single<Token> in .never()
     }
-    for form in 0..<4 {
+    for form in 0..<5 {
       for isBehind in [false, true] {
         for isCached in [false, true] {
-          let login: any Interceptor = form < 2 ? Session(home, passes: form == 0) : token
+          let logins: [any Interceptor] = [
+            Session(home, passes: true), Session(home, passes: false), token, token, Unnamed(),
+          ]
+          let login = logins[form]
           let store = ResponseCache(storingIn: nil, clock: clock)
           let cache = form == 3 ? CacheInterceptor(store, account: { _ in "ann" }) : CacheInterceptor(store)
           let interceptors: [any Interceptor] = isBehind ? [cache, login] : [login, cache]
@@ -73,7 +85,7 @@ final class ForeignAccountTests: UploadTestCase {
           let network = Network(
             Backend(baseURL: home, transport: stub, clock: clock, mapping: clock, interceptors: interceptors))
           let name = "form \(form), login \(isBehind ? "behind" : "before") the cache, \(isCached)"
-          let own = form < 2 ? #"200 ["ann"] "# : #"200 ["Bearer ann"] "#
+          let own = form < 2 || form == 4 ? #"200 ["ann"] "# : #"200 ["Bearer ann"] "#
           if isCached { XCTAssertEqual(result(network), own + "network", name) }
           let pages = Notes()
           let walk = network.pages(.get("/1"), of: String.self).subscribe(
@@ -105,6 +117,45 @@ final class ForeignAccountTests: UploadTestCase {
     running.dispose()
     XCTAssertEqual(seen.all, [#"["nobody"]"#], "not shared with the user")
     XCTAssertEqual(stub.requests.last?.credentials.count, 0)
+  }
+
+  func test_foreignRequest_receivesNoPrivateResponse_ofACacheThatForgetsUsers() {
+    let stub = server()
+    let network = Network(
+      Backend(
+        baseURL: home, transport: stub, clock: clock, mapping: clock,
+        interceptors: [ForgetfulCache(), Session(home, passes: true)]))
+    XCTAssertEqual(result(network), #"200 ["ann"] network"#)
+    var call = CallContent(Call<Response>.get("http://h/me"))
+    call.isForeign = true
+    let seen = Notes()
+    let running = network.response(to: call).subscribe(
+      onSuccess: { seen.add(String(decoding: $0.body, as: UTF8.self)) },
+      onError: { seen.add("\(NetworkError.wrapping($0).kind)") })
+    clock.advanceBy(10)
+    running.dispose()
+    XCTAssertEqual(seen.all, ["authentication"])
+  }
+
+  func test_foreignRequest_hasNoKeyOfAUser_inACacheOfAnApp() {
+    final class Keys: Interceptor {
+      let seen = Notes()
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+        .deferred { [seen] in
+          seen.add(try next.account(of: request) == nil ? "nobody" : "ann")
+          return next(request)
+        }
+      }
+    }
+    let keys = Keys()
+    let network = Network(
+      Backend(
+        baseURL: home, transport: server(), clock: clock, mapping: clock,
+        interceptors: [keys, Session(home, passes: true)]))
+    let walk = network.pages(.get("/1"), of: String.self).subscribe(onNext: { _ in })
+    clock.advanceBy(10_000)
+    walk.dispose()
+    XCTAssertEqual(keys.seen.all, ["ann", "nobody", "nobody"])
   }
 
   // MARK: Redirects that leave and return

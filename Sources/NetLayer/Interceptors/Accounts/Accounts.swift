@@ -9,7 +9,7 @@ package struct Accounts: Sendable {
   private let names: [String]
 
   init(of request: Request, _ sources: [any AccountSource], names: [String] = []) {
-    users = request.isForeign ? [] : sources.filter { $0.covers(request) }.map { ($0, $0.accountState) }
+    users = sources.filter { $0.covers(request) }.map { ($0, $0.accountState) }
     self.names = names
   }
 

@@ -12,8 +12,8 @@ import Streams
 /// revalidated. A `CachePolicy` of the call, the endpoint or this interceptor overrides that. `Response.origin` is the
 /// source of a response.
 ///
-/// Downloads to a file, streamed responses, conditional requests, range requests and requests with a body bypass the
-/// cache. A successful request with an unsafe method removes the entries of its URL for all users, including entries
+/// Downloads to a file, streamed responses, conditional requests, range requests, requests with a body, and requests whose
+/// URL another origin has chosen, such as a link, bypass the cache. A successful request with an unsafe method removes the entries of its URL for all users, including entries
 /// with a custom key. A response of status 401, 403, 404 or 410 removes the entry of its request, regardless of the
 /// policy. Use ``ResponseCache/removeAll(below:)`` to remove entries that the app knows to be outdated.
 ///
@@ -64,8 +64,6 @@ public struct CacheInterceptor: Interceptor {
   public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     cache.follow(next.clock)
     let policy = request.caching.policy ?? policy
-    // Its key is that of the request that will be sent.
-    let request = request.withoutForeignCredentials
     let token = account == nil ? next.laterAccount(of: request) : nil
     guard let key = key(of: request, policy: policy, token: token, transport: next.network.sharingIdentity(of: request))
     else {
@@ -98,7 +96,8 @@ extension CacheInterceptor {
 
   /// Returns the key of `request` when it carries `token`, or `nil` for a request that bypasses the cache.
   func key(of request: Request, policy: CachePolicy, token: String?, transport: TransportIdentity) -> String? {
-    guard request.destination == nil, !request.isStreamed,
+    // Another origin must neither read nor choose what is stored for a user.
+    guard request.destination == nil, !request.isStreamed, !request.isForeign,
       !request.headers.contains(where: { Self.isCondition($0.name) })
     else {
       return nil
@@ -117,11 +116,8 @@ extension CacheInterceptor {
     return key?.text
   }
 
-  /// Returns the closure that knows the account of `request`. A foreign request carries no credentials of the account.
-  private func account(for request: Request) -> (@Sendable (Request) -> String?)? { request.isForeign ? nil : account }
-
   private func account(of request: Request, _ token: String?) -> String? {
-    if let account = account(for: request) { return account(request) }
+    if let account { return account(request) }
     // An interceptor before the cache may have added the token already.
     let known = request.credentials
     var credentials = Self.credentials(request, without: known)
@@ -135,7 +131,7 @@ extension CacheInterceptor {
   /// Returns the account with which `sent`, the final form of `request`, was authenticated. `isKnown` is `false` if it
   /// carries unknown credentials.
   func account(of sent: Request, for request: Request) -> (isKnown: Bool, token: String?) {
-    guard account(for: request) == nil else { return (true, nil) }
+    guard account == nil else { return (true, nil) }
     // Those of the request are part of its key.
     let added = sent.credentials.dropFirst(request.credentials.count)
     var expected = request

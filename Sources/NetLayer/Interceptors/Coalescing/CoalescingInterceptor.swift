@@ -8,7 +8,7 @@ import Streams
 /// ```
 /// A GET or HEAD request that equals a request in flight shares its response or error, and reads it with the settings
 /// of its own backend. Equal requests have the same URL, header fields, time limits of an attempt, cache options and
-/// transport options. Limits of the whole call (`Timeouts.call`) may differ: each call ends at its own limit. A request that
+/// transport options. A request whose URL another origin has chosen, such as a link, is sent separately. Limits of the whole call (`Timeouts.call`) may differ: each call ends at its own limit. A request that
 /// reports progress, or whose `context` has values from the caller, is sent separately. So is each refetch of a live query.
 ///
 /// A request with an unsafe method (POST, PUT, PATCH, DELETE …) ends the sharing of earlier requests to its origin, so
@@ -49,10 +49,10 @@ public final class CoalescingInterceptor: Interceptor {
     guard request.method == .get || request.method == .head, case .none = request.body, request.destination == nil,
       !request.isStreamed, next.progress == nil, !request.context[HasNotes.self],
       request.caching.isComparable,
-      !request.caching.isRefetch
+      !request.caching.isRefetch,
+      !request.isForeign
     else { return next(request) }
-    // Its key is that of the request that will be sent.
-    return Observable(Sharing(interceptor: self, request: request.withoutForeignCredentials, next: next))
+    return Observable(Sharing(interceptor: self, request: request, next: next))
   }
 
   /// A request that shares its response. Every GET runs this code. It allocates a third as often as `share`.
