@@ -1,6 +1,7 @@
 import Foundation
 import LoopbackServer
 import Races
+import Streams
 import TestSupport
 import XCTest
 
@@ -88,14 +89,66 @@ final class OutboxKillTests: XCTestCase {
     XCTAssertGreaterThan(acknowledged.count, kills, "the children have sent nothing")
   }
 
+  func test_outbox_killedProcesses_ofTwoUsers_sendNothingAsTheOther() throws {
+    guard Self.environment["NETLAYER_OUTBOX_CHILD"] == nil else { throw XCTSkip("this is the process that is killed") }
+    let kills = Self.environment["NETLAYER_OUTBOX_KILLS"].flatMap(Int.init) ?? 10
+    let directory = URL(filePath: NSTemporaryDirectory()).appending(path: "kills-\(UUID().uuidString)")
+    let tokens = directory.appendingPathExtension("tokens")
+    defer { for place in [directory, tokens] { try? FileManager.default.removeItem(at: place) } }
+    var random = randomNumbers()
+    let server = try FaultyServer(SplitMix64(seed: random.next()))
+    var acknowledged: Set<String> = []
+    for round in 0..<kills {
+      let children = try (0..<2).map {
+        try child(round * 2 + $0, directory, server.url, seed: random.next(), tokens: tokens)
+      }
+      for child in children { child.waitForLines(Int.random(in: 1...15, using: &random)) }
+      usleep(UInt32.random(in: 0..<3000, using: &random))
+      for child in children { kill(child.process.processIdentifier, SIGKILL) }
+      for child in children {
+        child.process.waitUntilExit()
+        XCTAssertEqual(child.process.terminationReason, .uncaughtSignal, "the child ended by itself")
+        for line in child.rest().split(separator: "\n") where line.hasPrefix(Mark.sent) {
+          acknowledged.insert(String(line.dropFirst()))
+        }
+      }
+    }
+    server.isFaulty.value = false
+    let login = Self.login(server.url, tokens)
+    let outbox = try Self.outbox(directory, server.url, login)
+    outbox.start()
+    // Each user sends the entries of that user, and no others.
+    for name in ["ann", "bob"] {
+      login.set(Token(access: name, account: name))
+      var (isEmpty, requests) = (false, -1)
+      while !isEmpty, requests != server.requests {
+        requests = server.requests
+        isEmpty = holds(within: 30) { acknowledged.filter { $0.hasSuffix(name) }.isSubset(of: server.applied) }
+      }
+      XCTAssert(isEmpty, "entries of \(name) are lost")
+    }
+    let applied = server.applied
+    XCTAssertEqual(applied.count, Set(applied).count, "applied twice")
+    XCTAssertEqual(server.mismatches, [], "sent as the other user")
+    XCTAssertGreaterThan(acknowledged.count, kills, "the children have sent nothing")
+    print("\(kills) kills of two users: \(acknowledged.count) acknowledged, \(server.requests) requests")
+  }
+
+  private static func login(_ url: URL, _ tokens: URL) -> AuthenticationInterceptor {
+    AuthenticationInterceptor(for: [url], store: FileTokenStore(storingIn: tokens)) { old -> Single<Token> in
+      .just(Token(access: old?.access ?? "", account: old?.account))
+    }
+  }
+
   private static func names(_ directory: URL) -> [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []).filter { $0 != "netlayer-outbox" }
   }
 
-  private static func outbox(_ directory: URL, _ url: URL) throws -> Outbox {
+  private static func outbox(_ directory: URL, _ url: URL, _ login: AuthenticationInterceptor? = nil) throws -> Outbox {
     let retry = RetryPolicy(attempts: 1000, initialDelay: .milliseconds(2), maxDelay: .milliseconds(20))
     return try Outbox(
-      storingIn: directory, on: Network(Backend(baseURL: url)), reachability: TestReachability(), retry: retry)
+      storingIn: directory,
+      on: Network(Backend(baseURL: url, interceptors: login.map { [RetryInterceptor(), $0] } ?? [])), reachability: TestReachability(), retry: retry)
   }
 
   /// Sends writes until the process is killed. Runs only in a child process.
@@ -103,7 +156,9 @@ final class OutboxKillTests: XCTestCase {
     guard let path = Self.environment["NETLAYER_OUTBOX_CHILD"], let url = Self.environment["NETLAYER_OUTBOX_URL"],
       let url = URL(string: url), let writer = Self.environment["NETLAYER_OUTBOX_WRITER"]
     else { return }
-    let outbox = try Self.outbox(URL(filePath: path), url)
+    let login = Self.environment["NETLAYER_OUTBOX_TOKENS"].map { Self.login(url, URL(filePath: $0)) }
+    let outbox = try Self.outbox(URL(filePath: path), url, login)
+    var user = ""
     _ = outbox.results.subscribe(onNext: { outcome in
       Self.say(Mark.result + String(decoding: outcome.entry.body, as: UTF8.self))
     })
@@ -111,7 +166,11 @@ final class OutboxKillTests: XCTestCase {
     var random = randomNumbers()
     for number in 0..<1_000_000 {
       let key = Self.keys[Int.random(in: 0..<Self.keys.count, using: &random)]
-      let text = "\(key)\(writer).\(number)"
+      if let login, number % 3 == 0 {
+        user = Bool.random(using: &random) ? "ann" : "bob"
+        login.set(Token(access: user, account: user))
+      }
+      let text = "\(key)\(writer).\(number)\(login == nil ? "" : " \(user)")"
       try outbox.send(Call(.post, "/notes", task: .data(Data(text.utf8))), lane: key)
       Self.say(Mark.sent + text)
       if number % 8 == 7 { usleep(UInt32.random(in: 0..<4000, using: &random)) }
@@ -156,11 +215,14 @@ final class OutboxKillTests: XCTestCase {
     }
   }
 
-  private func child(_ writer: Int, _ directory: URL, _ url: URL, seed: UInt64) throws -> Child {
-    let environment = [
+  private func child(
+    _ writer: Int, _ directory: URL, _ url: URL, seed: UInt64, tokens: URL? = nil
+  ) throws -> Child {
+    var environment = [
       "NETLAYER_OUTBOX_CHILD": directory.path, "NETLAYER_OUTBOX_URL": url.absoluteString,
       "NETLAYER_OUTBOX_WRITER": "\(writer)", "NETLAYER_SEED": "\(seed)",
     ]
+    environment["NETLAYER_OUTBOX_TOKENS"] = tokens?.path
     return try Child(
       ["NetLayerOfflineTests.OutboxKillTests/test_child"], Self.environment.merging(environment) { $1 })
   }
@@ -171,6 +233,7 @@ final class OutboxKillTests: XCTestCase {
       var applied: [String] = []
       var keys: Set<String> = []
       var replays = 0
+      var mismatches: [String] = []
       var requests = 0
     }
 
@@ -187,6 +250,10 @@ final class OutboxKillTests: XCTestCase {
         if fault == 0 { return .resetBeforeHead }
         if fault == 1 { return .status(503) }
         state.update { state in
+          let user = request.text.split(separator: " ").dropFirst().first.map(String.init)
+          if let user, request.header("Authorization") != "Bearer \(user)" {
+            state.mismatches.append("\(request.text) as \(request.header("Authorization") ?? "nobody")")
+          }
           if state.keys.insert(key).inserted { state.applied.append(request.text) } else { state.replays += 1 }
         }
         return fault == 2 ? .closeBeforeHead : .json("{}")
@@ -196,6 +263,7 @@ final class OutboxKillTests: XCTestCase {
     var url: URL { server.url }
     var applied: [String] { state.value.applied }
     var replays: Int { state.value.replays }
+    var mismatches: [String] { state.value.mismatches }
     var requests: Int { state.value.requests }
   }
 }
