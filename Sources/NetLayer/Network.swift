@@ -27,6 +27,8 @@ public final class Network: Sendable {
   package let accountSources: [any AccountSource]
   /// The same, with their places.
   let logins: [AccountLogin]
+  /// Whether an interceptor is a custom source.
+  let hasOwnLogin: Bool
   let activity: Activity
   /// The values that this network shares with its copies by `with`.
   package let shared: SharedValues
@@ -57,6 +59,7 @@ public final class Network: Sendable {
       + [TransportInterceptor()]
     logins = AccountLogin.all(of: backend)
     accountSources = logins.map(\.source)
+    hasOwnLogin = logins.contains { $0.place != nil && $0.recorder == nil }
     var options = backend.options
     var context = Context()
     context[ResponseContext.self] = reading

@@ -11,11 +11,10 @@ extension Request {
   /// Whether a server of another origin has chosen the URL.
   package var isForeign: Bool { context[ForeignURL.self] != nil }
 
-  /// The request as it is sent: a foreign one without what interceptors have added to its URL and header fields.
+  /// A foreign request as it is sent: without what interceptors have added to its URL and header fields.
   package var withoutForeignCredentials: Request {
-    guard let chosen = context[ForeignURL.self] else { return self }
     var request = self
-    request.url = chosen
+    if let chosen = context[ForeignURL.self] { request.url = chosen }
     request.removeCredentials()
     // As in a browser, another site causes no write with the cookies of this one (RFC 6265bis §5.2, Lax).
     if !method.isSafe { request.options.cookies = nil }

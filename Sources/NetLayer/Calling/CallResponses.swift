@@ -74,7 +74,7 @@ final class CallResponses: StreamSource {
     let call = number == nil ? nil : Cell(request)
     let invalidates = labels?.invalidates ?? []
     let delivery = delivery(invalidates: !invalidates.isEmpty)
-    let accounts = network.receivers(of: request)
+    let accounts = network.logins.isEmpty ? nil : network.receivers(of: request)
     let receiver = Receiver(
       network: network, sink: sink, last: onlyLast ? Cell(nil) : nil, number: number, call: call, accounts: accounts,
       reports: delivery == .mapping || network.interceptors.count > 1)

@@ -67,7 +67,8 @@ final class Transmission: Disposable {
     _ request: Request, _ network: Network, _ progress: ProgressHandler?, _ delivery: InterceptorChain.Delivery,
     _ sink: consuming Sink<Response>
   ) {
-    if let failure = network.signOut(of: request) { return sink.subscription.fail(failure) }
+    if !network.logins.isEmpty, let failure = network.signOut(of: request) { return sink.subscription.fail(failure) }
+    guard request.isForeign else { return Transmission(request, network, progress, delivery, sink).start() }
     Transmission(request.withoutForeignCredentials, network, progress, delivery, sink).start()
   }
 

@@ -179,7 +179,7 @@ protocol Contextual: Sendable {
 extension Response: Contextual {
   /// The settings of its request's network, or the default network's for a response that was created manually.
   @usableFromInline package var reading: ResponseContext {
-    context[ResponseContext.self] ?? request.context[ResponseContext.self] ?? Network.default.reading
+    context[ResponseContext.self] ?? requestContext[ResponseContext.self] ?? Network.default.reading
   }
 
   /// Returns an error of the body with the request and response of the head.

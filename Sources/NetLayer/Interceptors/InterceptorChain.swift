@@ -29,19 +29,20 @@ public struct InterceptorChain: Sendable {
 
   /// Sends `request` to the rest of the chain at each subscription; two subscriptions send it twice.
   public func callAsFunction(_ request: Request) -> Observable<Response> {
-    // A source passes no credentials while nobody is signed in. The user may be back before the request is sent.
-    if !network.logins.isEmpty, let login = caller, login.recorder == nil, let failure = network.signOut(of: request) {
-      return .error(failure)
-    }
-    return send(request)
+    if network.hasOwnLogin, let failure = signOut(of: request) { return .error(failure) }
+    return network.interceptors[place].intercept(
+      request, next: InterceptorChain(network, progress, delivery, place + 1))
   }
 
-  private func send(_ request: Request) -> Observable<Response> {
-    network.interceptors[place].intercept(request, next: InterceptorChain(network, progress, delivery, place + 1))
-  }
+  /// Returns the error of a request of a user who has signed out, to which a custom source adds nothing. It passes no
+  /// credentials while nobody is signed in, and the user may be back before the request is sent.
+  @inline(never)
+  private func signOut(of request: Request) -> NetworkError? { caller == nil ? nil : network.signOut(of: request) }
 
-  /// The source that has this chain as `next`; `nil` for another interceptor.
-  private var caller: AccountLogin? { network.logins.first { $0.place == place - 1 } }
+  /// The custom source that has this chain as `next`; `nil` for another interceptor.
+  private var caller: (any AccountSource)? {
+    network.logins.first { $0.place == place - 1 && $0.recorder == nil }?.source
+  }
 
   /// Sends `request` with the header fields of `credentials`, which no other origin receives.
   ///
@@ -50,7 +51,7 @@ public struct InterceptorChain: Sendable {
   /// request whose URL another origin has chosen, such as a link, is sent without the credentials.
   public func callAsFunction(_ request: Request, with credentials: Request.Credentials) -> Observable<Response> {
     do throws(NetworkError) {
-      return send(try carrying(credentials, request))
+      return self(try carrying(credentials, request))
     } catch {
       return .error(error)
     }
@@ -58,8 +59,8 @@ public struct InterceptorChain: Sendable {
 
   private func carrying(_ credentials: Request.Credentials, _ request: Request) throws(NetworkError) -> Request {
     guard !request.isForeign else { return request }
-    if let call = request.context[CallAccounts.self], let login = caller {
-      try call.check(credentials.account, of: login.source, request)
+    if let call = request.context[CallAccounts.self], let source = caller {
+      try call.check(credentials.account, of: source, request)
     }
     var request = request
     request.headers = request.headers.merging(credentials.headers)

@@ -40,8 +40,7 @@ extension Network {
 
   /// Returns the users who may receive the responses to `request`; `nil` for everybody.
   func receivers(of request: Request) -> CallReceivers? {
-    guard !logins.isEmpty, let call = request.context[CallAccounts.self] else { return nil }
-    return CallReceivers(call: call, isForeign: request.isForeign)
+    request.context[CallAccounts.self].map { CallReceivers(call: $0, isForeign: request.isForeign) }
   }
 
   /// Returns the error of `request` if a user of its call has signed out since; `nil` if it may be sent, or receive a stored

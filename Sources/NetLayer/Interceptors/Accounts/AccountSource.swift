@@ -109,15 +109,20 @@ public struct AccountState: Sendable, Hashable {
   }
 
   /// Whether a user is signed in and known.
-  var isUser: Bool { user != .nobody && user != .unknown }
+  var isUser: Bool {
+    switch user {
+    case .nobody, .unknown: false
+    case .named, .unnamed: true
+    }
+  }
+
+  /// Returns whether a user was signed in in the sign-in `number`, so that the names need no comparison.
+  func isUser(since number: Int) -> Bool { isUser && signIns == number }
 
   /// Returns whether another user has signed in or out since `former`. A new token of the same user and the first look
   /// change nothing.
   func differs(from former: AccountState) -> Bool {
-    switch (former.user, user) {
-    case (.named(let old), .named(let new)): return old != new
-    default: break
-    }
+    if case .named(let old) = former.user, case .named(let new) = user { return old != new }
     if let signIns, let old = former.signIns { return signIns != old }
     return user != former.user && user != .unknown && former.user != .unknown
   }

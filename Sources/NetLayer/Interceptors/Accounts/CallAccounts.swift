@@ -9,8 +9,9 @@ package final class CallAccounts: ContextKey, Sendable {
   package static var defaultValue: CallAccounts? { nil }
 
   typealias User = (source: any AccountSource, state: AccountState)
-  // Most networks have one source, which needs no array.
-  private let first: User?
+  // Most networks have one source, which needs no array. Apart, because a tuple would be copied.
+  private let source: (any AccountSource)?
+  private let state: AccountState
   private let others: [User]
   /// Whether the call belongs to nobody if nobody began it. Otherwise, the first user with whom it is sent becomes its user, as
   /// at the start of an app.
@@ -21,13 +22,14 @@ package final class CallAccounts: ContextKey, Sendable {
   /// The present users, to whom a call belongs; `nil` for no source.
   package init?(_ sources: [any AccountSource]) {
     guard let source = sources.first else { return nil }
-    first = (source, source.accountState)
+    (self.source, state) = (source, source.accountState)
     others = sources.count == 1 ? [] : sources.dropFirst().map { ($0, $0.accountState) }
     isStrict = false
   }
 
   init(strictly users: [User]) {
-    (first, others, isStrict) = (users.first, users.count < 2 ? [] : Array(users.dropFirst()), true)
+    (source, state) = (users.first?.source, users.first?.state ?? .nobody)
+    (others, isStrict) = (users.count < 2 ? [] : Array(users.dropFirst()), true)
   }
 
   /// Returns the user of `source` as far as the call has one; `nil` for a source that did not cover it when it began.
@@ -65,6 +67,11 @@ package final class CallAccounts: ContextKey, Sendable {
     }
   }
 
+  /// Returns whether a user began the call in the sign-in `number` of `source`, so that the names need no comparison.
+  func began(in number: Int, of source: any AccountSource) -> Bool {
+    self.source === source && state.isUser(since: number)
+  }
+
   /// Checks that the call may carry credentials of `account`, which the interceptor `source` has passed.
   func check(_ account: String, of source: any AccountSource, _ request: Request) throws(NetworkError) {
     guard !accepts(.user(account), of: source) else { return }
@@ -96,25 +103,25 @@ package final class CallAccounts: ContextKey, Sendable {
   /// Returns the error of `sent` if a user of the call has signed out. Returns `nil` if it may be sent, or receive a stored
   /// response.
   package func failure(of sent: Request) -> NetworkError? {
-    if let first, hasChanged(first, sent) { return Self.signedOut(sent) }
-    for user in others where hasChanged(user, sent) { return Self.signedOut(sent) }
+    if let source, hasChanged(source, state, sent) { return Self.signedOut(sent) }
+    for user in others where hasChanged(user.source, user.state, sent) { return Self.signedOut(sent) }
     return nil
   }
 
-  private var users: [User] { (first.map { [$0] } ?? []) + others }
+  private var users: [User] { (source.map { [($0, state)] } ?? []) + others }
 
   private func begun(_ source: any AccountSource) -> AccountState? {
-    if let first, first.source === source { return first.state }
+    if self.source === source { return state }
     return others.first { $0.source === source }?.state
   }
 
   private func isOpen(_ state: AccountState) -> Bool { !isStrict && !state.isUser }
 
   /// Returns whether the user has changed, and the source covers the request. Few users change, so the latter is asked last.
-  private func hasChanged(_ user: User, _ sent: Request) -> Bool {
-    let present = user.source.accountState
-    guard isOpen(user.state) else { return present.differs(from: user.state) && covers(user.source, sent) }
-    return covers(user.source, sent) && !accepts(present, of: user.source)
+  private func hasChanged(_ source: any AccountSource, _ begun: AccountState, _ sent: Request) -> Bool {
+    let present = source.accountState
+    guard isOpen(begun) else { return present.differs(from: begun) && covers(source, sent) }
+    return covers(source, sent) && !accepts(present, of: source)
   }
 
   private func covers(_ source: any AccountSource, _ sent: Request) -> Bool {
@@ -156,7 +163,7 @@ struct CallReceivers: Sendable {
 
   /// Returns whether they may receive `response`, which an interceptor may have returned.
   func accept(_ response: Response) -> Bool {
-    guard let theirs = response.request.context[CallAccounts.self], theirs !== call || isForeign else { return true }
+    guard let theirs = response.requestContext[CallAccounts.self], theirs !== call || isForeign else { return true }
     return call.accepts(response, of: theirs, isForeign: isForeign)
   }
 }

@@ -264,7 +264,8 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
 
   /// Returns whether `request` may carry the token, which was read together with its user.
   private func isOfCall(_ held: TokenRefresh.Held, _ request: Request) -> Bool {
-    request.context[CallAccounts.self]?.accepts(held.user, of: self) ?? true
+    guard let call = request.context[CallAccounts.self] else { return true }
+    return call.began(in: held.generation, of: self) || call.accepts(held.user, of: self)
   }
 
   private func carrying(_ token: Token?, _ request: Request) -> Request {
