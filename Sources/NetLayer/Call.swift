@@ -86,7 +86,11 @@ public struct Call<Output: Sendable>: Endpoint {
   /// The values that the request carries for interceptors.
   public var context: Context {
     get { content.context }
-    set { content.context = newValue }
+    set {
+      content.context = newValue
+      // The context of another request brings the users of its call.
+      if newValue[CallAccounts.self] != nil { content.context[CallAccounts.self] = nil }
+    }
   }
 }
 

@@ -78,7 +78,8 @@ public final class Network: Sendable {
   /// ```
   /// Both networks share the count of `requestsInFlight`, and their interceptors. If the change replaces the transport,
   /// which may act for another user, the new network shares no responses with this one. It then uses a cache's memory
-  /// but not its disk, unless the new transport has an ``/HTTPTransport/Transport/account``.
+  /// but not its disk, unless the new transport has an ``/HTTPTransport/Transport/account``. A copy with another login needs
+  /// another cache: keys distinguish the users of each login, not the logins.
   public func with(_ change: (inout Backend) -> Void) -> Network {
     var backend = backend
     change(&backend)

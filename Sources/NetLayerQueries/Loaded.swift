@@ -8,6 +8,8 @@ struct Loaded: Sendable {
   var value: (any Sendable)?
   /// The continuation after the last page; `nil` at the end.
   var rest: (any Sendable)?
+  /// The users who began the calls that returned the value.
+  var call: CallAccounts?
   /// The freshness of the response, if a cache follows it.
   var freshness: Freshness?
 

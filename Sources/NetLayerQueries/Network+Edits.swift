@@ -70,7 +70,7 @@ extension Network {
       let read: @Sendable (Response) throws -> W.Output = { response in
         do {
           let result = try write.read(try response.validated())
-          editing.end(.acknowledged, updates ? result : nil)
+          editing.end(.acknowledged, updates ? result : nil, response.request.context[CallAccounts.self])
           return result
         } catch {
           editing.end(WriteOutcome(after: error))
@@ -101,14 +101,14 @@ final class EditedWrite: Disposable {
 
   func dispose() { end(.unknown) }
 
-  /// Ends the edits, once. `value` is the new value of the edited endpoint.
-  func end(_ outcome: WriteOutcome, _ value: (any Sendable)? = nil) {
+  /// Ends the edits, once. `value` is the new value of the edited endpoint, and `call` has the users of the write.
+  func end(_ outcome: WriteOutcome, _ value: (any Sendable)? = nil, _ call: CallAccounts? = nil) {
     guard isOver.raise() else { return }
     if outcome != .rejected {
       for interceptor in network.caches {
         for edit in edits { interceptor.cache.removeAll(of: edit.address.request.url) }
       }
     }
-    for edit in edits { edit.query.end(number, outcome, value, watching) }
+    for edit in edits { edit.query.end(number, outcome, value, call, watching) }
   }
 }

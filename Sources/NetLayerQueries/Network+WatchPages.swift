@@ -39,16 +39,22 @@ extension Network {
         guard let former, let rest = former.rest as? PagesRest<Item> else { return .just(former ?? Loaded()) }
         let call = PagedCall(rest.call)
         return page(call, at: rest.place, kind).map { page in
-          if page.items.isEmpty, paging.countsItems { return Loaded(value: pages) }
+          if page.items.isEmpty, paging.countsItems { return Loaded(value: pages, call: former.call) }
           if page.cursor == rest.place { throw NetworkError.repeated(rest.place, after: pages.count + 1) }
-          return Loaded(value: pages + [page], rest: page.cursor.map { PagesRest(call: call, place: $0) })
+          return Loaded(
+            value: pages + [page], rest: page.cursor.map { PagesRest(call: call, place: $0) }, call: former.call)
         }
       }
-      let call = PagedCall<Item>(content, paging, path)
+      let begun = begun(content)
+      let call = PagedCall<Item>(begun, paging, path)
       return Observable.pages(startingAt: nil) { [self] in page(call, at: $0, kind).asObservable() }
         .filter { !$0.items.isEmpty || !paging.countsItems }
         .take(max(pages.count, 1)).toArray()
-        .map { Loaded(value: $0, rest: $0.last?.cursor.map { PagesRest(call: call, place: $0) }) }
+        .map { pages in
+          Loaded(
+            value: pages, rest: pages.last?.cursor.map { PagesRest(call: call, place: $0) },
+            call: begun.context[CallAccounts.self])
+        }
     }
   }
 

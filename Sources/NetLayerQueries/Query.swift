@@ -97,10 +97,13 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
     }
   }
 
-  /// Ends a write. `value` is the new value, if the write has returned it.
-  func end(_ write: Int, _ outcome: WriteOutcome, _ value: (any Sendable)?, _ watching: Watching) {
+  /// Ends a write of `call`. `value` is the new value, if the write has returned it.
+  func end(
+    _ write: Int, _ outcome: WriteOutcome, _ value: (any Sendable)?, _ call: CallAccounts?, _ watching: Watching
+  ) {
     drain.run { [self] in
       checkOwner()
+      let value = isOwn(call) ? value : nil
       let read = value.map { value in views.map { $0.read(Loaded(value: value)) } } ?? []
       let isReadable = value != nil && read.allSatisfy { $0.error == nil }
       let version = state.version
@@ -126,6 +129,9 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
     checkOwner()
     perform(state.handle(event))
   }
+
+  /// Returns whether a call was begun by the present users. Another one may have been signed in for an instant.
+  private func isOwn(_ call: CallAccounts?) -> Bool { call.map { accounts?.differ(from: $0) != true } ?? true }
 
   /// The users of the present values; `nil` if they never change.
   private var shownAccounts: Accounts? { address.sources.isEmpty ? nil : accounts }
@@ -223,11 +229,8 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
       checkOwner()
       guard id == state.load else { return }
       loading = nil
-      // Another user was signed in for an instant, when the request began.
-      if let response = loaded.response, let call = response.request.context[CallAccounts.self],
-        accounts?.differ(from: call) ?? false
-      {
-        let error = network.reading.report(CallAccounts.foreign(response))
+      guard isOwn(loaded.call ?? loaded.response?.request.context[CallAccounts.self]) else {
+        let error = network.reading.report(CallAccounts.signedOut(address.request))
         return perform(state.handle(isFresh == nil ? .fail(id, error) : .found(id, nil, isFresh: false)))
       }
       let changes = state.edits.map(\.change)

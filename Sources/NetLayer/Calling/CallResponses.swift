@@ -74,7 +74,8 @@ final class CallResponses: StreamSource {
     let call = number == nil ? nil : Cell(request)
     let invalidates = labels?.invalidates ?? []
     let delivery = delivery(invalidates: !invalidates.isEmpty)
-    let accounts = network.logins.isEmpty ? nil : network.receivers(of: request)
+    // Only an interceptor returns a response to another request.
+    let accounts = network.interceptors.count > 1 ? network.receivers(of: request) : nil
     let receiver = Receiver(
       network: network, sink: sink, last: onlyLast ? Cell(nil) : nil, number: number, call: call, accounts: accounts,
       reports: delivery == .mapping || network.interceptors.count > 1)
@@ -172,7 +173,7 @@ final class CallResponses: StreamSource {
     let number: Int?
     /// The request of the call, if the network has observers.
     let call: Cell<Request>?
-    /// The users of the call, if the network has sources of them.
+    /// The users of the call, if the network has interceptors.
     let accounts: CallReceivers?
     /// Whether this object reports errors. An awaiting task reports those of a transport without interceptors, which are of
     /// this call and `NetworkError`s.

@@ -27,7 +27,7 @@ extension Endpoint {
   /// The same applies to `removeCachedResponse` and `cachedResponse`.
   ///
   /// - Throws: `NetworkError` of kind `invalidRequest` if the network has no `CacheInterceptor` or the endpoint can't
-  ///   be cached. It has the same kind for a partial response (206), a response in a file, and a response with
+  ///   be cached, and `notCached` if an interceptor before the cache has signed a user in. It has the same kind for a partial response (206), a response in a file, and a response with
   ///   `Vary: *`. Other kinds are errors of building the request.
   public func storeCachedResponse(_ response: Response, on network: Network = .default) throws {
     let (cache, key, request) = try place(on: network)
@@ -56,6 +56,9 @@ extension Endpoint {
 
   private func stored(on network: Network) -> Single<Response> {
     guard let interceptor = network.cacheInterceptor else { return .error(network.hasNoCache) }
+    if let request = try? network.builder.request(for: CallContent(self)), network.hasUserBeforeCache(of: request) {
+      return .error(network.hasUserBeforeCache)
+    }
     // Nothing is sent, and a miss is not a failure.
     let alone = network.quiet { $0.interceptors = [interceptor] + network.behindCache }
     var content = CallContent(self)
@@ -66,6 +69,7 @@ extension Endpoint {
   private func place(on network: Network) throws -> (cache: ResponseCache, key: String, request: Request) {
     guard let interceptor = network.cacheInterceptor else { throw network.hasNoCache }
     let request = network.begun(try network.builder.request(for: CallContent(self)))
+    guard !network.hasUserBeforeCache(of: request) else { throw network.hasUserBeforeCache.about(request) }
     let policy = caching.policy ?? interceptor.policy
     guard
       let key = interceptor.key(
@@ -93,7 +97,7 @@ extension Network {
     let request = begun(request)
     let policy = request.caching.policy ?? interceptor.policy
     let token = interceptor.account == nil ? accountBehindCache(of: request) : nil
-    guard policy != .networkOnly,
+    guard policy != .networkOnly, !hasUserBeforeCache(of: request),
       let key = interceptor.key(of: request, policy: policy, token: token, transport: sharingIdentity(of: request))
     else { return found(nil) }
     interceptor.cache.follow(backend.clock)
@@ -135,6 +139,20 @@ extension Network {
   /// Returns the account that those interceptors and the signer will use for `request`.
   func accountBehindCache(of request: Request) -> String? {
     account(of: request, from: interceptors.firstIndex { $0 is CacheInterceptor } ?? 0)
+  }
+
+  /// Returns whether an interceptor before the cache has a user for `request`, whose credentials are a part of the key.
+  func hasUserBeforeCache(of request: Request) -> Bool {
+    guard let place = interceptors.firstIndex(where: { $0 is CacheInterceptor }) else { return false }
+    return account(of: request, from: 0, to: place) != nil
+  }
+
+  /// The error of a stored response that only a call can find.
+  var hasUserBeforeCache: NetworkError {
+    reading.error(
+      .notCached,
+      "an interceptor before the CacheInterceptor adds credentials, so that only a call finds the stored "
+        + "response; place the cache before that interceptor")
   }
 
   var hasNoCache: NetworkError {

@@ -78,7 +78,11 @@ public struct InterceptorChain: Sendable {
   public func account(of request: Request) throws(NetworkError) -> String? { try network.accountDigest(of: request) }
 
   /// Returns the account with which the rest of the chain will authenticate `request`, or `nil` for none.
-  func laterAccount(of request: Request) -> String? { network.account(of: request, from: place) }
+  ///
+  /// - Parameter isAsked: Whether a source that waits for a challenge counts only after it.
+  func laterAccount(of request: Request, isAsked: Bool = true) -> String? {
+    network.account(of: request, from: place, isAsked: isAsked)
+  }
 
   /// The backend's clock, with which an interceptor measures times and schedules delays.
   public var clock: any SchedulerType { network.backend.clock }

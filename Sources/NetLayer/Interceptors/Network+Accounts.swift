@@ -31,16 +31,16 @@ extension Network {
 
   /// Returns `content` as a call of the users who begin it now, so that none of its later requests is sent as another: a page,
   /// or a reconnection.
-  func begun(_ content: CallContent) -> CallContent {
+  package func begun(_ content: CallContent) -> CallContent {
     guard let accounts = CallAccounts(accountSources) else { return content }
     var content = content
     content.context[CallAccounts.self] = accounts
     return content
   }
 
-  /// Returns the users who may receive the responses to `request`; `nil` for everybody.
-  func receivers(of request: Request) -> CallReceivers? {
-    request.context[CallAccounts.self].map { CallReceivers(call: $0, isForeign: request.isForeign) }
+  /// Returns the users who may receive the responses to `request`.
+  func receivers(of request: Request) -> CallReceivers {
+    CallReceivers(call: request.context[CallAccounts.self], isForeign: request.isForeign)
   }
 
   /// Returns the error of `request` if a user of its call has signed out since; `nil` if it may be sent, or receive a stored
@@ -51,14 +51,16 @@ extension Network {
 
   /// Returns the accounts with which the interceptors from `place` on, and the signer, will authenticate `request`; `nil` for
   /// none.
-  func account(of request: Request, from place: Int) -> String? {
+  ///
+  /// - Parameter end: The place before which the interceptors end; `nil` for all, and the signer.
+  func account(of request: Request, from place: Int, to end: Int? = nil, isAsked: Bool = true) -> String? {
     guard !logins.isEmpty || backend.signerAccount != nil else { return nil }
     let call = request.context[CallAccounts.self]
     var accounts: [String] = []
-    for login in logins where login.authenticates(request, from: place) {
+    for login in logins where login.authenticates(request, from: place, to: end ?? .max, isAsked: isAsked) {
       if let account = login.state(in: call).account { accounts.append(account) }
     }
-    if let account = signerAccount(of: request) { accounts.append(account) }
+    if end == nil, let account = signerAccount(of: request) { accounts.append(account) }
     return Request.Credentials.joined(accounts)
   }
 
@@ -93,14 +95,14 @@ extension Network {
   /// - Throws: `NetworkError` of kind `authentication` if a user of the call has signed out.
   func accountDigest(of request: Request) throws(NetworkError) -> String? {
     if let failure = signOut(of: request) { throw failure }
-    // One whose URL another origin has chosen carries no credentials, whatever an interceptor adds.
-    guard !request.isForeign else { return nil }
-    let users = users(of: request)
-    guard let account = account(of: request, from: 0) else { return users.isEmpty ? nil : Self.digest(users) }
-    return Self.digest("\(account.utf8.count):\(account)\(users)")
+    let call = request.context[CallAccounts.self] ?? CallAccounts(accountSources)
+    var text = call?.text(of: request) ?? ""
+    // A signer that is not a source.
+    if !(backend.signer is any AccountSource), let account = request.context[Signing.self]?.signer.account {
+      text += "signer:\(account)"
+    }
+    return text.isEmpty ? nil : HTTPDigest.sha256(Data(text.utf8)).hex
   }
-
-  private static func digest(_ text: String) -> String { HTTPDigest.sha256(Data(text.utf8)).hex }
 
   /// Emits the users of `request` when all sources know them.
   ///
@@ -147,9 +149,12 @@ struct AccountLogin: Sendable {
       .map { AccountLogin(place: nil, source: $0, recorder: nil) }
   }
 
-  /// Returns whether it is an interceptor from `place` on that will add credentials to `request`.
-  func authenticates(_ request: Request, from place: Int) -> Bool {
-    self.place ?? -1 >= place && source.covers(request) && recorder?.authenticates(request) ?? true
+  /// Returns whether it is an interceptor of these places that will add credentials to `request`.
+  ///
+  /// - Parameter isAsked: Whether a source that waits for a challenge counts only after it.
+  func authenticates(_ request: Request, from start: Int, to end: Int, isAsked: Bool) -> Bool {
+    guard let place, place >= start, place < end, source.covers(request) else { return false }
+    return !isAsked || recorder?.authenticates(request) ?? true
   }
 
   /// Returns the user of the call, or the present one without a call.

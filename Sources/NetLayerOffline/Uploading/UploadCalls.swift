@@ -47,7 +47,7 @@ struct UploadCalls: Sendable {
   /// Returns the same calls, which are sent only as the users who begin the upload.
   func belonging(to accounts: Accounts) -> UploadCalls {
     var calls = self
-    calls.create.context[CallAccounts.self] = accounts.ofCall
+    calls.create.context[CallAccounts.self] = accounts.ofLongCall
     return calls
   }
 

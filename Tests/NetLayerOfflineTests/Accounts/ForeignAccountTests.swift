@@ -195,6 +195,42 @@ final class ForeignAccountTests: UploadTestCase {
     }
   }
 
+  func test_responseBehindAnotherOrigin_isNotSharedLater() {
+    let (_, network) = bouncing(200, policy: .networkOnly, for: Session(home, passes: true))
+    let sharing = network.with { $0.interceptors[0] = CoalescingInterceptor(window: .seconds(60)) }
+    XCTAssertEqual(result(sharing), "200 nobody network")
+    XCTAssertEqual(result(sharing), "200 ann network")
+  }
+
+  func test_responseThatEndsAtAnotherOrigin_isStored_ifThePolicyAsksForIt() {
+    let isDown = Flag()
+    let stub = StubTransport(on: clock) { request in
+      guard !isDown.isRaised else { return .failure(.connection) }
+      return .response(
+        body: Data("page".utf8),
+        redirects: [Response.Redirect(url: request.url, status: 301, headers: [:])])
+    }
+    // As after a redirect from http to https.
+    struct Moved: Interceptor {
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+        next(request).map { response in
+          var response = response
+          if let url = URL(string: "https://h/me") { response.url = url }
+          return response
+        }
+      }
+    }
+    let network = Network(
+      Backend(
+        baseURL: home, transport: stub, clock: clock, mapping: clock,
+        interceptors: [
+          CacheInterceptor(ResponseCache(storingIn: nil, clock: clock), policy: .networkElseCache), Moved(),
+        ]))
+    XCTAssertEqual(result(network), "200 page network")
+    isDown.raise()
+    XCTAssertEqual(result(network), "200 page cache")
+  }
+
   func test_rejectionBehindAnotherOrigin_refreshesNothing_andRespondsToNoChallenge() {
     let refreshes = Counter()
     let token = AuthenticationInterceptor(for: [home], store: MemoryTokenStore(Token(access: "ann", account: "ann"))) {

@@ -148,7 +148,8 @@ final class OutboxKillTests: XCTestCase {
     let retry = RetryPolicy(attempts: 1000, initialDelay: .milliseconds(2), maxDelay: .milliseconds(20))
     return try Outbox(
       storingIn: directory,
-      on: Network(Backend(baseURL: url, interceptors: login.map { [RetryInterceptor(), $0] } ?? [])), reachability: TestReachability(), retry: retry)
+      on: Network(Backend(baseURL: url, interceptors: login.map { [RetryInterceptor(), $0] } ?? [])),
+      reachability: TestReachability(), retry: retry)
   }
 
   /// Sends writes until the process is killed. Runs only in a child process.

@@ -70,7 +70,7 @@ extension RecordsCredentials {
 }
 
 /// The user of an ``AccountSource`` at one moment.
-public struct AccountState: Sendable, Hashable {
+public struct AccountState: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
   enum User: Sendable, Hashable {
     case unknown, nobody, named(String)
     /// A user without a name, and the text that stands for the user, such as the token.
@@ -95,6 +95,18 @@ public struct AccountState: Sendable, Hashable {
   public static func == (a: AccountState, b: AccountState) -> Bool { a.user == b.user }
   /// Hashes the user.
   public func hash(into hasher: inout Hasher) { hasher.combine(user) }
+
+  /// The name of the user, or a text without the token of a user without a name.
+  public var description: String {
+    switch user {
+    case .unknown: "unknown"
+    case .nobody: "nobody"
+    case .named(let name): name
+    case .unnamed: "a user without a name"
+    }
+  }
+  /// A mirror without secrets.
+  public var customMirror: Mirror { Mirror(self, children: ["user": description]) }
 
   /// The name; `nil` for nobody, and for a user without a name.
   package var name: String? { if case .named(let name) = user { name } else { nil } }

@@ -5,16 +5,22 @@ import Streams
 package struct Accounts: Sendable {
   /// The covering sources, in the order of the interceptors, with their states.
   private let users: [(source: any AccountSource, state: AccountState)]
+  /// Those of all sources.
+  private let all: [(source: any AccountSource, state: AccountState)]
   /// The accounts of a signer that is not a source, and of caches.
   private let names: [String]
 
   init(of request: Request, _ sources: [any AccountSource], names: [String] = []) {
-    users = sources.filter { $0.covers(request) }.map { ($0, $0.accountState) }
+    all = sources.map { ($0, $0.accountState) }
+    users = all.filter { $0.source.covers(request) }
     self.names = names
   }
 
   /// The same as the users of a call, which is sent as nobody else, and with no token of another source.
   package var ofCall: CallAccounts { CallAccounts(strictly: users) }
+
+  /// The same as the users of a call whose later requests may be covered by other sources, such as those of an upload.
+  package var ofLongCall: CallAccounts { CallAccounts(strictly: all) }
 
   /// The sources whose user may change.
   package var changing: [any AccountSource] { users.map(\.source).filter { $0.accountChanges != nil } }

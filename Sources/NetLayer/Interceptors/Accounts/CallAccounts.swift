@@ -56,7 +56,9 @@ package final class CallAccounts: ContextKey, Sendable {
   /// Returns whether the call may carry credentials of `state`. If nobody began it, that user becomes its user.
   func accepts(_ state: AccountState, of source: any AccountSource) -> Bool {
     // A source that did not cover the request at the start, when an interceptor has changed the URL.
-    guard let begun = begun(source) else { return !isStrict || !state.isUser || source.accountChanges == nil }
+    guard let begun = begun(source) else {
+      return !isStrict || !state.isUser || source.accountChanges == nil || has(state)
+    }
     guard isOpen(begun) else { return !state.differs(from: begun) }
     // An unknown user has become another one, which a sign-in before the first look is.
     if begun.user == .unknown, state.differs(from: begun) { return false }
@@ -77,7 +79,7 @@ package final class CallAccounts: ContextKey, Sendable {
     guard !accepts(.user(account), of: source) else { return }
     var error = Self.signedOut(request)
     if source.accountState.name != account, source.accountState == user(of: source) {
-      // A token may be passed as the account.
+      // A token may be passed as the account, so it is not shown.
       error.reason =
         "\(type(of: source)) has passed credentials of another account than the user whom its accountState names; pass that "
         + "name as Request.Credentials.account"
@@ -85,15 +87,28 @@ package final class CallAccounts: ContextKey, Sendable {
     throw error
   }
 
+  /// Returns the text that stands for the users of `request`; empty for nobody.
+  func text(of request: Request) -> String {
+    users.enumerated().compactMap { index, user in
+      guard covers(user.source, request) else { return nil }
+      return adopting(user.source).account.map { "\(index):\($0.utf8.count):\($0)" }
+    }
+    .joined()
+  }
+
+  /// Whether nobody began the call, and it has become that of a user.
+  var hasAdopted: Bool { adopted.withLock { !$0.isEmpty } }
+
   /// Returns whether the call may receive a response to a request of `other`. Everybody may receive a response of nobody.
   ///
   /// - Parameter isForeign: Whether another origin has chosen the URL, so that the call has no user.
   fileprivate func accepts(_ response: Response, of other: CallAccounts, isForeign: Bool) -> Bool {
-    users.allSatisfy { user in
+    other.users.allSatisfy { user in
       guard let theirs = other.user(of: user.source), theirs.isUser, covers(user.source, response.request) else {
         return true
       }
-      guard !isForeign else { return false }
+      // A source of another network, perhaps a copy of this one.
+      guard !isForeign, begun(user.source) != nil else { return false }
       // A call of nobody receives no response of a user who has signed out. Two sign-ins with the same token are of one user.
       let mine = adopting(user.source)
       return theirs == mine || mine.isUser && !theirs.differs(from: mine)
@@ -107,6 +122,9 @@ package final class CallAccounts: ContextKey, Sendable {
     for user in others where hasChanged(user.source, user.state, sent) { return Self.signedOut(sent) }
     return nil
   }
+
+  /// Returns whether a source has a user of that name, such as one that wraps another source.
+  private func has(_ state: AccountState) -> Bool { state.name != nil && users.contains { $0.state == state } }
 
   private var users: [User] { (source.map { [($0, state)] } ?? []) + others }
 
@@ -157,14 +175,15 @@ package final class CallAccounts: ContextKey, Sendable {
 
 /// The users who may receive the responses to one request of a call.
 struct CallReceivers: Sendable {
-  let call: CallAccounts
+  /// `nil` for a network without sources, whose interceptors may return a response of another network.
+  let call: CallAccounts?
   /// Whether another origin has chosen the URL.
   let isForeign: Bool
 
   /// Returns whether they may receive `response`, which an interceptor may have returned.
   func accept(_ response: Response) -> Bool {
     guard let theirs = response.requestContext[CallAccounts.self], theirs !== call || isForeign else { return true }
-    return call.accepts(response, of: theirs, isForeign: isForeign)
+    return (call ?? CallAccounts(strictly: [])).accepts(response, of: theirs, isForeign: isForeign)
   }
 }
 

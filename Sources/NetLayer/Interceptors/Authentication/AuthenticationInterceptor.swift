@@ -159,7 +159,7 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   ///   another user, it is removed, so that the next run does not start as that user.
   public func setToken(_ token: Token?) async throws { try await tokens.replace(with: token) }
 
-  /// Records whether the request belongs to a refresh. Begins to read the store, so that `account(of:)` knows the token if the
+  /// Records whether the request belongs to a refresh. Begins to read the store, so that a key has the token if the
   /// store waits for nothing.
   public func prepare(_ request: inout Request) {
     request.markRefresh()

@@ -15,8 +15,9 @@ extension CacheTransaction {
   /// Decides whether `entry`, made from `response`, is stored. `hasEntry` is `true` if the lookup found another one.
   func retention(of entry: CacheEntry, from response: Response, hasEntry: Bool) -> CacheRetention {
     let isSuccess = response.isSuccess && response.status != 206
-    // Without the user's credentials, so that it is neither the user's nor a statement about the user.
-    guard response.concernsUser(of: request) else { return isSuccess && hasEntry ? .remove() : .leave() }
+    // A redirect of another origin has returned without the user's credentials: the response is neither the user's nor a statement
+    // about the user. One that has not returned is what the request leads to.
+    guard response.concernsUser(of: request) || Origin(response.url) != Origin(request.url) else { return .leave() }
     let isWithdrawn = Self.withdrawals.contains(response.status)
     if hasEntry, !isSuccess, Self.isOutage(response) { return .leave() }
     let decision = retention(of: response.headers, from: response, isFinal: isSuccess || isWithdrawn)
@@ -60,7 +61,7 @@ extension CacheTransaction {
     return .store(key: key)
   }
 
-  private func key(for token: String?) -> String? {
+  func key(for token: String?) -> String? {
     interceptor.key(of: request, policy: policy, token: token, transport: next.network.sharingIdentity(of: request))
   }
 

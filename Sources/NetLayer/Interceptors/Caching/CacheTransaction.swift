@@ -52,8 +52,10 @@ final class CacheTransaction: StreamSource {
 
   /// Carries out the decision for the result of the lookup.
   private func responses(for found: Found?, switching: Bool) -> Observable<Response> {
+    // The account that the app states may have changed during a search of the disk.
+    let mine = switching || isOfSameAccount ? found : nil
     // A stored response that is not a success, even a fresh one, does not replace a success.
-    let found = policy == .http ? found : found.flatMap { (200...299).contains($0.entry.status) ? $0 : nil }
+    let found = policy == .http ? mine : mine.flatMap { (200...299).contains($0.entry.status) ? $0 : nil }
     var decision = CacheDecision(policy: policy, headers: request.headers, entry: found?.entry, at: now)
     // With `http`, the `no-cache` of a refetch has already decided, except that no stored response may replace an error.
     let mayReplaceServer = policy == .http ? decision == .fetchUnlessOutage : policy != .cacheOnly
@@ -92,8 +94,12 @@ final class CacheTransaction: StreamSource {
 
   private func standIn(_ found: Found) throws -> Response {
     if let failure { throw failure }
+    guard isOfSameAccount else { throw CallAccounts.signedOut(request) }
     return response(found)
   }
+
+  /// Whether the closure of the app still states the account of the key.
+  private var isOfSameAccount: Bool { interceptor.account == nil || key(for: token) == key }
 
   /// The error if a user of the call has signed out, who must not receive a stored response.
   private var failure: NetworkError? { next.network.signOut(of: request) }

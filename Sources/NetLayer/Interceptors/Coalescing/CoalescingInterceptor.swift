@@ -70,14 +70,17 @@ public final class CoalescingInterceptor: Interceptor {
 
   private func join(_ request: Request, _ next: InterceptorChain, _ sink: Sink<Response>) {
     let own = SharedRequest(
-      self, request, account: account.map { $0(request) } ?? next.laterAccount(of: request),
+      self, request, account: account.map { $0(request) } ?? next.laterAccount(of: request, isAsked: false),
       next.network.sharingIdentity(of: request), next.clock)
     let member = Member(self, sink)
-    let (isNew, stored) = sharedRequests.withLock { sharedRequests -> (Bool, Response?) in
+    let (isNew, stored, isOther) = sharedRequests.withLock { sharedRequests -> (Bool, Response?, Bool) in
       let (isNew, shared) = sharedRequests.insert(own)
+      // One that nobody began belongs to a user meanwhile.
+      if !isNew, shared.call?.hasAdopted == true, shared.call !== own.call { return (false, nil, true) }
       if shared.response == nil { shared.join(member) }
-      return (isNew, shared.response)
+      return (isNew, shared.response, false)
     }
+    if isOther { return next(request).run(sink.subscription, sink.next) }
     // The transport asks for the users of a new request.
     if !isNew, let failure = next.network.signOut(of: request) {
       leave(member)
@@ -122,7 +125,9 @@ public final class CoalescingInterceptor: Interceptor {
     let (members, begins) = sharedRequests.take { sharedRequests in
       let former = shared.response
       // A user who has signed in meanwhile may have sent the request.
-      let isOwn = account != nil || shared.isOfSameAccount(response)
+      let isOwn =
+        (account != nil || shared.isOfSameAccount(response))
+        && response.concernsUser(of: response.request)
       let isKept = window > .zero && isOwn && Self.index(of: shared, in: sharedRequests) != nil
       if isKept { shared.response = response } else { Self.forget(shared, &sharedRequests) }
       return ((shared.members, isKept && former == nil), former)
@@ -203,6 +208,8 @@ extension CoalescingInterceptor {
     /// The last response, within the window.
     var response: Response?
 
+    /// The users of the call that sends it.
+    let call: CallAccounts?
     /// The number of credentials that interceptors before this one have added.
     private let credentialCount: Int
 
@@ -210,6 +217,7 @@ extension CoalescingInterceptor {
 
     /// Returns whether the request of `response` was sent without credentials, or with those of the account.
     func isOfSameAccount(_ response: Response) -> Bool {
+      guard call?.hasAdopted != true else { return false }
       let added = response.request.credentials.dropFirst(credentialCount).map(\.account)
       return added.isEmpty || Request.Credentials.joined(added) == parts.account
     }
@@ -220,6 +228,7 @@ extension CoalescingInterceptor {
     ) {
       self.clock = clock
       self.interceptor = interceptor
+      call = request.context[CallAccounts.self]
       credentialCount = request.credentials.count
       let options = request.chosenOptions?.value
       parts = Parts(
