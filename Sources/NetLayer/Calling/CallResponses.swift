@@ -108,7 +108,12 @@ final class CallResponses: StreamSource {
     let reading = network.reading
     if request.context[ResponseContext.self] !== reading { request.context[ResponseContext.self] = reading }
     if !request.credentials.isEmpty { request.credentials = [] }
-    if network.observers != nil { request.context[CallNumber.self] = CallNumber.next() }
+    if network.observers != nil {
+      request.context[CallNumber.self] = CallNumber.next()
+      // A reconnection counts together with the former connections.
+      let isContinued = !isResent && request.context[Resends.self]?.isOfSentRequest == false
+      if !isContinued { request.context[Resends.self] = Resends() }
+    }
     reception.prepare(&request)
     if !network.accountSources.isEmpty, isResent || request.context[CallAccounts.self] == nil {
       noteAccounts(&request)

@@ -53,7 +53,8 @@ final class Transmission: Disposable {
     _ request: Request, _ network: Network, _ progress: ProgressHandler?, _ delivery: InterceptorChain.Delivery,
     _ sink: consuming Sink<Response>
   ) {
-    (self.request, self.network, self.progress, self.delivery) = (request, network, progress, delivery)
+    self.request = network.observers == nil ? request : request.counted()
+    (self.network, self.progress, self.delivery) = (network, progress, delivery)
     let subscription = sink.subscription
     state = Locked(State(receiver: sink))
     subscription.own(self)
@@ -192,11 +193,16 @@ final class Transmission: Disposable {
   /// Counts the request out, and notes its result.
   private func finish(_ result: Result<Response, NetworkError>) {
     countOut()
-    network.observers?.note(.finished, of: request) { $0.add(result) }
+    guard let observers = network.observers else { return }
+    // Those of a stream are counted with its head.
+    if !request.isStreamed { request.context[Resends.self]?.add(redirects: result.redirectCount) }
+    observers.note(.finished, of: request) { $0.add(result) }
   }
 
   private func noteHead(_ response: Response) {
-    network.observers?.note(.head, of: request) { $0.response = response }
+    guard let observers = network.observers else { return }
+    request.context[Resends.self]?.add(redirects: response.redirects.count)
+    observers.note(.head, of: request) { $0.response = response }
   }
 
   /// Returns `push`, which notes each element if the network has observers.
