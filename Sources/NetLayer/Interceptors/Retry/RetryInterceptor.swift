@@ -18,7 +18,8 @@ import Streams
 /// | 500 | often one bad instance among many |
 /// | 502, 503, 504 | the server behind the gateway is unavailable, busy or slow, usually for a moment (RFC 9110 §15.6) |
 ///
-/// The delay comes from the policy or the server's `Retry-After`. The response or error of the last attempt is the
+/// The delay comes from the policy or the server's `Retry-After`. A delay that `Timeouts.call` would cut does not begin: the
+/// response or error that asked for it is the result, immediately. The response or error of the last attempt is the
 /// result of the call; its `request.attempt` is the number of attempts. If a call passes two of these
 /// interceptors, the attempts of the inner one count for the outer one, so that their limits do not multiply.
 public struct RetryInterceptor: Interceptor {
@@ -106,6 +107,7 @@ public struct RetryInterceptor: Interceptor {
       guard requested <= maxRetryAfter else { return nil }
       pause = Swift.max(.zero, requested)
     }
+    guard CallLimit.of(request)?.allows(pause) ?? true else { return nil }
     return budget.spend(Origin(request.url)) ? Again(pause: pause, made: made) : nil
   }
 
@@ -114,7 +116,9 @@ public struct RetryInterceptor: Interceptor {
   /// - Throws: The error with the remedy, if only the budget forbids the retry.
   private func again(_ request: Request, after error: NetworkError) throws -> Again? {
     let made = Swift.max(request.attempt, error.request?.attempt ?? 0)
-    guard error.kind.isTransient, let pause = policy.delay(after: error, attempt: made) else { return nil }
+    guard error.kind.isTransient, let pause = policy.delay(after: error, attempt: made),
+      CallLimit.of(request)?.allows(pause) ?? true
+    else { return nil }
     let origin = Origin(request.url)
     guard budget.spend(origin) else {
       var error = error
