@@ -87,6 +87,8 @@ public struct Request: Sendable {
     get { fields.value.timeouts }
     set { fields.value.timeouts = newValue }
   }
+  /// Whether the whole call has a time limit. Every request asks, so that the limits are not copied.
+  package var hasCallLimit: Bool { fields.value.timeouts.call != nil }
   /// The file that stores the body of a successful response; `nil` keeps the body in memory.
   ///
   /// The file appears, or replaces an existing one, when the whole body has arrived. It may have any size, because the

@@ -69,7 +69,7 @@ final class CallResponses: StreamSource {
     } catch {
       return fail(sink.subscription, error)
     }
-    let limit = CallLimit.begin(&request, network.backend.clock)
+    let limit = request.hasCallLimit ? CallLimit.begin(&request, network.backend.clock) : nil
     // Outside all interceptors, because a failed attempt that a retry recovers from is not an error.
     let number = network.observers == nil ? nil : request.context[CallNumber.self]
     let call = number == nil ? nil : Cell(request)

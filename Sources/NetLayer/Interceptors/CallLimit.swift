@@ -47,7 +47,7 @@ final class CallLimit: Disposable {
   }
 
   /// The limit of `request`; `nil` for none.
-  static func of(_ request: Request) -> CallLimit? { request.timeouts.call == nil ? nil : request.context[Key.self] }
+  static func of(_ request: Request) -> CallLimit? { request.hasCallLimit ? request.context[Key.self] : nil }
 
   // MARK: The call
 
