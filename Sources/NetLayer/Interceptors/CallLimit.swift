@@ -78,8 +78,8 @@ final class CallLimit: Disposable {
     subscription.fail(explained(error()))
   }
 
-  /// Forgets the requests of a call that has ended. A refresh of the cache may continue.
-  func dispose() { state.release { state in exchange(&state, with: State(isOver: state.isOver)) } }
+  /// Forgets the requests of a call that has ended. Work that outlives it, such as a refresh of the cache, has no limit.
+  func dispose() { state.release { state in exchange(&state, with: State()) } }
 
   // MARK: The requests
 

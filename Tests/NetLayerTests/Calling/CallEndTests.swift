@@ -396,6 +396,24 @@ final class CallEndTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all.last?.prefix(7), "200 new", "\(virtual.notes.all)")
   }
 
+  func test_aRequestThatOutlivesItsCall_isSent() {
+    /// Sends a second request for each first one that fails, whether the caller is still there or not.
+    struct Reports: Interceptor {
+      let clock: TestScheduler
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+        next(request).do(onError: { _ in
+          _ = clock.scheduleRelative(.seconds(10)) { _ = next(request).subscribe() }
+        })
+      }
+    }
+    let virtual = VirtualNetwork(.never)
+    let network = virtual.network(Reports(clock: virtual.scheduler)).with { $0.timeouts.call = .seconds(1) }
+    virtual.note("", network.responses(.get, "/x"))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all, ["timeout @1000"])
+    XCTAssertEqual(virtual.stub.requests.count, 2)
+  }
+
   func test_aRefreshOfAToken_outlivesTheCall() throws {
     let virtual = VirtualNetwork { $0.headers["Authorization"] == "Bearer new" ? .json("ok") : .json("", status: 401) }
     let (refreshes, clock) = (Notes(), virtual.scheduler)
