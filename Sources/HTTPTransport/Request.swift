@@ -42,6 +42,10 @@ public struct Request: Sendable {
     public var attempt: Duration?
     /// The time of the whole call, from the subscription to the result, including retries, their delays, token refreshes and
     /// all other waits. For a streamed response, the time until its head.
+    ///
+    /// When it ends, the requests in flight fail with kind `timeout`, so that interceptors see the error. A cache may then
+    /// respond. If an interceptor keeps the error, the call ends a second later. The last failure of the call is the
+    /// `underlying` of the error.
     public var call: Duration?
 
     /// Creates time limits. The defaults are 15 s to connect, 15 s without data, 60 s per attempt, and no limit for the
@@ -83,6 +87,8 @@ public struct Request: Sendable {
     get { fields.value.timeouts }
     set { fields.value.timeouts = newValue }
   }
+  /// Whether the whole call has a time limit. Every request asks, so that the limits are not copied.
+  package var hasCallLimit: Bool { fields.value.timeouts.call != nil }
   /// The file that stores the body of a successful response; `nil` keeps the body in memory.
   ///
   /// The file appears, or replaces an existing one, when the whole body has arrived. It may have any size, because the

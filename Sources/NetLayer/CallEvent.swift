@@ -70,6 +70,11 @@ public struct CallEvent: Sendable {
   public let time: Duration
   /// The request, as far as interceptors have changed it.
   public var request: Request
+  /// The number of requests that the call had sent before, for any reason: a retry, a refreshed token, a challenge, a network
+  /// that is back, a reconnection, or a redirect.
+  ///
+  /// It is 0 for the first request. `pause` has the number of the request that follows.
+  public internal(set) var resendCount = 0
   /// The type of the endpoint of `started`; `nil` for a `Call`.
   public internal(set) var endpoint: Any.Type?
   /// The response of `head`, `finished` and `received`. It does not keep a stream open.
@@ -92,6 +97,12 @@ public struct CallEvent: Sendable {
 
   init(_ kind: Kind, call: Int, at time: Duration, _ request: Request) {
     (self.kind, self.call, self.time, self.request) = (kind, call, time, request)
+  }
+
+  /// Notes the number of requests before this event.
+  mutating func countResends() {
+    let isNext = kind == .started || kind == .pause
+    resendCount = response?.resends ?? error?.resends ?? request.resends(isNext: isNext) ?? 0
   }
 
   /// Adds the result of an attempt.

@@ -49,6 +49,7 @@ final class CallObservers: Sendable {
     guard number > 0 else { return }
     var event = CallEvent(kind, call: number, at: clock.uptime, request)
     fill(&event)
+    event.countResends()
     for observer in all { observer.observe(event) }
   }
 }

@@ -9,7 +9,7 @@ import Tracing
 /// ```
 /// After `RetryInterceptor`, each attempt has a separate span, whose parent is the caller's span. Spans follow
 /// OpenTelemetry's semantic conventions for HTTP clients.
-public struct TracingInterceptor: Interceptor {
+public struct TracingInterceptor: CallObserver {
   private let tracer: (any Tracer)?
   private let redaction: Redaction
 
@@ -40,6 +40,9 @@ public struct TracingInterceptor: Interceptor {
       return EventMonitor { event in record(event, on: span) }.intercept(sent, next: next)
     }
   }
+
+  /// Does nothing. Only calls with an observer count how often they were sent, for `http.request.resend_count`.
+  public func observe(_ event: CallEvent) {}
 
   private func record(_ event: EventMonitor.Event, on span: any Span) {
     // The events of the end carry the metrics.

@@ -62,13 +62,14 @@ final class CallResponses: StreamSource {
   }
 
   func start(_ sink: Sink<Response>) {
-    let request: Request
+    var request: Request
     let labels: CallTags?
     do {
       (request, labels) = try makeRequest()
     } catch {
       return fail(sink.subscription, error)
     }
+    let limit = request.hasCallLimit ? CallLimit.begin(&request, network.backend.clock) : nil
     // Outside all interceptors, because a failed attempt that a retry recovers from is not an error.
     let number = network.observers == nil ? nil : request.context[CallNumber.self]
     let call = number == nil ? nil : Cell(request)
@@ -81,7 +82,7 @@ final class CallResponses: StreamSource {
       reports: delivery == .mapping || network.interceptors.count > 1)
     let scope = ReceiverScope(sink.subscription, receiver) { $0.receiver.finish($1) }
     let chain = InterceptorChain(network: network, progress: progress, delivery: delivery)
-    var responses = limited(chain(request), request)
+    var responses = limit.map { limited(chain(request), request, $0) } ?? chain(request)
     if let observers = network.observers { responses = observed(responses, request, by: observers) }
     if !invalidates.isEmpty { responses = network.invalidating(invalidates, after: responses) }
     responses.run(scope) { scope.receiver.receive($0) }
@@ -110,7 +111,12 @@ final class CallResponses: StreamSource {
     let reading = network.reading
     if request.context[ResponseContext.self] !== reading { request.context[ResponseContext.self] = reading }
     if !request.credentials.isEmpty { request.credentials = [] }
-    if network.observers != nil { request.context[CallNumber.self] = CallNumber.next() }
+    if network.observers != nil {
+      request.context[CallNumber.self] = CallNumber.next()
+      // A reconnection counts together with the former connections.
+      let isContinued = !isResent && request.context[Resends.self]?.isOfSentRequest == false
+      if !isContinued { request.context[Resends.self] = Resends() }
+    }
     reception.prepare(&request)
     if !network.accountSources.isEmpty, isResent || request.context[CallAccounts.self] == nil {
       // Stored writes and uploads, pages and reconnections belong to the users of another moment.
@@ -149,18 +155,17 @@ final class CallResponses: StreamSource {
   }
 
   /// Fails `responses` when the whole call exceeds its time limit.
-  private func limited(_ responses: Observable<Response>, _ request: Request) -> Observable<Response> {
-    // The transport rejects an invalid limit. A limit of many years may exceed the range of a scheduler.
-    guard let limit = request.timeouts.call, limit > .zero, limit < .seconds(1_000_000_000) else { return responses }
+  private func limited(
+    _ responses: Observable<Response>, _ request: Request, _ limit: CallLimit
+  ) -> Observable<Response> {
     let name = request.isStreamed ? "Timeouts.call, or Timeouts.attempt for events" : "Timeouts.call"
-    let end = Observable<Int>.timer(limit, scheduler: network.backend.clock).map { _ in
-      throw NetworkError(
+    return limit.limiting(responses) {
+      NetworkError(
         kind: .timeout,
         reason:
-          "the call to \(request.url.hostAndPort) had no result after \(limit.text) (\(name), including all attempts and "
-          + "delays); raise the limit or check the server", request: request)
+          "the call to \(request.url.hostAndPort) had no result after \(request.timeouts.call.text) (\(name), including "
+          + "all attempts and delays); raise the limit or check the server", request: request)
     }
-    return responses.takeUntil(end)
   }
 
   /// The receiver of the responses.

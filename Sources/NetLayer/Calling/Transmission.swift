@@ -21,7 +21,7 @@ struct TransportInterceptor: Interceptor {
 ///
 /// The subscription that it serves owns it. It releases that subscription when the request has ended. For a streamed
 /// response, it does so when the head is delivered, regardless of how long the body takes.
-final class Transmission: Disposable {
+final class Transmission: Disposable, LimitedWork {
   enum Event {
     case progress(TransferProgress)
     case response(Response)
@@ -45,6 +45,8 @@ final class Transmission: Disposable {
   let network: Network
   let progress: ProgressHandler?
   private let delivery: InterceptorChain.Delivery
+  /// The limit of the call, which ends the request as an error of the transport would.
+  private let limit: CallLimit?
   /// Guards the state, which the subscriber, the transport and the mapping queue access. Events are delivered and
   /// requests cancelled outside the lock.
   let state: Locked<State>
@@ -53,7 +55,8 @@ final class Transmission: Disposable {
     _ request: Request, _ network: Network, _ progress: ProgressHandler?, _ delivery: InterceptorChain.Delivery,
     _ sink: consuming Sink<Response>
   ) {
-    (self.request, self.network, self.progress, self.delivery) = (request, network, progress, delivery)
+    self.request = network.observers == nil ? request : request.counted()
+    (self.network, self.progress, self.delivery, limit) = (network, progress, delivery, CallLimit.of(request))
     let subscription = sink.subscription
     state = Locked(State(receiver: sink))
     subscription.own(self)
@@ -74,6 +77,7 @@ final class Transmission: Disposable {
 
   /// Passes the request to the transport.
   private func start() {
+    if let limit, !limit.admits(self) { return }
     // Before the mark, so that a disposal on another thread does not count the request out first. The completion
     // always follows, and counts out.
     network.activity.begin()
@@ -92,7 +96,15 @@ final class Transmission: Disposable {
       (state.sent.take(), (state.receiver.take(), state.event.take(), exchange(&state.laterEvents, with: [])))
     }
     sent?.dispose()
+    limit?.leave(self)
     if !request.isStreamed { countOut() }
+  }
+
+  /// Fails the request when the limit of its call ends. The delivery of the error cancels it.
+  func end(with error: NetworkError) {
+    var error = error
+    error.request = request
+    add(.failure(error))
   }
 
   // MARK: The transport's thread
@@ -188,11 +200,16 @@ final class Transmission: Disposable {
   /// Counts the request out, and notes its result.
   private func finish(_ result: Result<Response, NetworkError>) {
     countOut()
-    network.observers?.note(.finished, of: request) { $0.add(result) }
+    guard let observers = network.observers else { return }
+    // Those of a stream are counted with its head.
+    if !request.isStreamed { request.context[Resends.self]?.add(redirects: result.redirectCount) }
+    observers.note(.finished, of: request) { $0.add(result) }
   }
 
   private func noteHead(_ response: Response) {
-    network.observers?.note(.head, of: request) { $0.response = response }
+    guard let observers = network.observers else { return }
+    request.context[Resends.self]?.add(redirects: response.redirects.count)
+    observers.note(.head, of: request) { $0.response = response }
   }
 
   /// Returns `push`, which notes each element if the network has observers.
@@ -252,9 +269,13 @@ extension Transmission {
       switch event {
       case .progress(let progress): self.progress?(progress)
       case .response(let response):
+        limit?.note(.success(response))
         receiver.deliver(response)
         receiver.subscription.complete()
-      case .failure(let error): receiver.subscription.fail(network.reading.translated(error))
+      case .failure(let error):
+        let error = network.reading.translated(error)
+        limit?.note(.failure(error))
+        receiver.subscription.fail(error)
       }
     }
   }

@@ -118,6 +118,7 @@ extension Network {
       // Omit an ID that is not a valid header value, or that servers would reject, instead of failing to connect.
       if !id.isEmpty, RequestCheck.isSendable(id) { call.headers["Last-Event-ID"] = id }
       call.context[CallAccounts.self] = session.accounts
+      if self.observers != nil { call.context[Resends.self] = session.resends }
       if call.headers["Cache-Control"] == nil { call.headers["Cache-Control"] = "no-store" }
       self.avoidHTTP2(&call)
       return self.bodies(
@@ -158,6 +159,8 @@ private final class EventSession: Sendable {
   private let count: ReconnectCount
   /// The users who have begun the stream.
   let accounts: CallAccounts?
+  /// The requests of all connections.
+  let resends = Resends()
 
   init(_ lastID: String, _ reconnect: RetryPolicy, _ context: Context) {
     accounts = context[CallAccounts.self]

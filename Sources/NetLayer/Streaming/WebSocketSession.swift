@@ -205,8 +205,9 @@ extension Network {
     if let policy = reconnect { reconnect?.scheduler = policy.scheduler ?? backend.clock }
     // All connections of a subscription are those of the users who begin it.
     let begin: @Sendable () -> @Sendable (Response?) -> Single<WebSocket> = { [self] in
-      let call = begun(call.overHTTP)
-      return { [self] closed in
+      var call = begun(call.overHTTP)
+      if observers != nil { call.context[Resends.self] = Resends() }
+      return { [self, call] closed in
         var call = call
         if let closed { call.context[ClosedSocket.self] = closed }
         return openSocket(call, options)

@@ -126,8 +126,8 @@ final class OutboxLockTests: XCTestCase {
     fixture.waits { fixture.server.seen.count == 1 }
     try removeMarker(fixture)
     try outbox.send(AddNote(text: "rice"))
-    // The first one is still in flight.
-    fixture.waits { fixture.server.seen.count == 2 && fixture.files.count == 1 }
+    fixture.waits(forResults: ["200 \(body("rice"))"])
+    fixture.waits(for: ["tea: sending"])
     // A second process finds the lock, and sends nothing.
     let other = try fixture.another()
     let states = Notes()

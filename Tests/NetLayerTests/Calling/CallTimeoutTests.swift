@@ -8,14 +8,17 @@ import XCTest
 
 /// `Timeouts.call`, the time limit for all attempts of a call.
 final class CallTimeoutTests: XCTestCase {
-  private func retry(_ virtual: VirtualNetwork, attempts: Int = 5) -> RetryInterceptor {
+  private func retry(
+    _ virtual: VirtualNetwork, attempts: Int = 5, pause: Duration = .milliseconds(500)
+  ) -> RetryInterceptor {
     RetryInterceptor(
-      policy: RetryPolicy(attempts: attempts, jitter: { $0.upperBound }, scheduler: virtual.scheduler))
+      policy: RetryPolicy(
+        attempts: attempts, initialDelay: pause, jitter: { $0.upperBound }, scheduler: virtual.scheduler))
   }
 
   func test_callTimeout_coversAttemptsAndDelays() throws {
     let virtual = VirtualNetwork(.json("busy", status: 503, after: .seconds(1)))
-    let network = virtual.network(retry(virtual)).with { $0.timeouts.call = .seconds(3.2) }
+    let network = virtual.network(retry(virtual, pause: .milliseconds(100))).with { $0.timeouts.call = .seconds(3.2) }
     let errors = Locked<[NetworkError]>([])
     virtual.note("", network.responses(.get, "/x"))
     _ = network.responses(.get, "/x").subscribe(onError: { error in
@@ -23,7 +26,7 @@ final class CallTimeoutTests: XCTestCase {
     })
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["timeout @3200"])
-    XCTAssertEqual(virtual.stub.requests.count, 4, "two attempts each; the third would be at 3.5 s")
+    XCTAssertEqual(virtual.stub.requests.count, 6, "three attempts each; the third would end at 4.5 s")
     let error = try XCTUnwrap(errors.withLock { $0 }.first)
     XCTAssertTrue(error.reason.contains("Timeouts.call") && error.reason.contains("3.2 s"), error.reason)
     XCTAssertEqual(error.request?.url.path, "/x")
@@ -34,7 +37,7 @@ final class CallTimeoutTests: XCTestCase {
     let network = virtual.network(retry(virtual))
     virtual.note("retried ", network.responses(Call(.get, "/x").timeout(.seconds(3.2))))
     virtual.scheduler.start()
-    XCTAssertEqual(virtual.notes.all, ["retried timeout @3200"])
+    XCTAssertEqual(virtual.notes.all, ["retried 503 busy @2500"], "the next attempt would be at 3.5 s")
     XCTAssertEqual(virtual.stub.requests.count, 2)
 
     let requests = VirtualNetwork(.json("ok"))

@@ -8,7 +8,8 @@ import Streams
 /// ```
 /// A GET or HEAD request that equals a request in flight shares its response or error, and reads it with the settings
 /// of its own backend. Equal requests have the same URL, header fields, time limits of an attempt, cache options and
-/// transport options. A request whose URL another origin has chosen, such as a link, is sent separately. Limits of the whole call (`Timeouts.call`) may differ: each call ends at its own limit. A request that
+/// transport options. Limits of the whole call (`Timeouts.call`) may differ: each call ends at its own limit, and the shared
+/// request with the last of them. A request whose URL another origin has chosen, such as a link, is sent separately. So is one that
 /// reports progress, or whose `context` has values from the caller, is sent separately. So is each refetch of a live query.
 ///
 /// A request with an unsafe method (POST, PUT, PATCH, DELETE …) ends the sharing of earlier requests to its origin, so
@@ -72,23 +73,48 @@ public final class CoalescingInterceptor: Interceptor {
     let own = SharedRequest(
       self, request, account: account.map { $0(request) } ?? next.laterAccount(of: request, isAsked: false),
       next.network.sharingIdentity(of: request), next.clock)
-    let member = Member(self, sink)
-    let (isNew, stored, isOther) = sharedRequests.withLock { sharedRequests -> (Bool, Response?, Bool) in
+    let limit = CallLimit.of(request)
+    let member = Member(self, sink, limit)
+    if let limit, !limit.admits(member) { return }
+    let (isNew, stored, joined) = sharedRequests.withLock { sharedRequests -> (Bool, Response?, SharedRequest?) in
       let (isNew, shared) = sharedRequests.insert(own)
       // One that nobody began belongs to a user meanwhile.
-      if !isNew, shared.call?.hasAdopted == true, shared.call !== own.call { return (false, nil, true) }
+      if !isNew, shared.call?.hasAdopted == true, shared.call !== own.call { return (false, nil, nil) }
       if shared.response == nil { shared.join(member) }
-      return (isNew, shared.response, false)
+      return (isNew, shared.response, shared)
     }
-    if isOther { return next(request).run(sink.subscription, sink.next) }
+    guard let shared = joined else {
+      limit?.leave(member)
+      return next(request).run(sink.subscription, sink.next)
+    }
     // The transport asks for the users of a new request.
     if !isNew, let failure = next.network.signOut(of: request) {
-      leave(member)
+      member.dispose()
       return sink.subscription.fail(failure)
     }
-    if let stored { return Observable.just(stored).observeOn(next.mapping).run(sink.subscription, sink.next) }
+    if let stored {
+      limit?.leave(member)
+      return Observable.just(stored).observeOn(next.mapping).run(sink.subscription, sink.next)
+    }
     sink.subscription.own(member)
-    if isNew { start(own, next(request)) }
+    guard isNew else {
+      shared.limit?.extend(to: limit)
+      return
+    }
+    start(own, next(own.limit?.attached(to: request) ?? request))
+  }
+
+  /// Ends a call at its own limit. The limit of the last one ends the shared request, whose error then passes the interceptors.
+  private func end(_ member: Member, with error: NetworkError) {
+    let (limit, isLast) = sharedRequests.withLock { sharedRequests -> (CallLimit?, Bool) in
+      guard let shared = member.shared else { return (nil, false) }
+      let isLast = shared.members.count == 1
+      // No other call may join a request that ends.
+      if isLast { Self.forget(shared, &sharedRequests) } else { shared.members.removeAll { $0 === member } }
+      return (shared.limit, isLast)
+    }
+    if isLast, limit?.expire(error) == true { return }
+    member.finish(limit?.explained(error) ?? error)
   }
 
   /// Sends a write. Later reads must not share earlier requests or responses, so the origin's shared requests continue
@@ -210,6 +236,9 @@ extension CoalescingInterceptor {
 
     /// The users of the call that sends it.
     let call: CallAccounts?
+    /// The limit of the calls together, if the first one has a limit.
+    let limit: CallLimit?
+
     /// The number of credentials that interceptors before this one have added.
     private let credentialCount: Int
 
@@ -229,6 +258,7 @@ extension CoalescingInterceptor {
       self.clock = clock
       self.interceptor = interceptor
       call = request.context[CallAccounts.self]
+      limit = CallLimit.of(request)?.shared(clock)
       credentialCount = request.credentials.count
       let options = request.chosenOptions?.value
       parts = Parts(
@@ -250,13 +280,11 @@ extension CoalescingInterceptor {
 
     /// Passes a response to the members. The closures of the request capture only this object, so they are not allocated.
     func receive(_ response: Response) {
-      interceptor?.responded(self, response).forEach {
-        $0.sink.subscription.deliverIfActive(response, to: $0.sink.next)
-      }
+      interceptor?.responded(self, response).forEach { $0.receive(response) }
     }
 
     func finish(_ error: (any Error)?) {
-      interceptor.take()?.ended(self).forEach { $0.sink.subscription.finish(error) }
+      interceptor.take()?.ended(self).forEach { $0.finish(error) }
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }
@@ -265,17 +293,38 @@ extension CoalescingInterceptor {
   }
 
   /// A subscriber that waits for a shared request; disposing removes it.
-  private final class Member: Disposable, @unchecked Sendable {
+  private final class Member: Disposable, LimitedWork, @unchecked Sendable {
     // Safe: the mutable state is only accessed under the interceptor's lock.
     private let interceptor: CoalescingInterceptor
-    let sink: Sink<Response>
+    private let sink: Sink<Response>
     var shared: SharedRequest?
+    private let limit: CallLimit?
+    /// Serializes the events of the shared request and the end of the limit; `nil` for a call without one.
+    private let turn: Turn?
 
-    init(_ interceptor: CoalescingInterceptor, _ sink: Sink<Response>) {
-      (self.interceptor, self.sink) = (interceptor, sink)
+    init(_ interceptor: CoalescingInterceptor, _ sink: Sink<Response>, _ limit: CallLimit?) {
+      (self.interceptor, self.sink, self.limit) = (interceptor, sink, limit)
+      turn = limit == nil ? nil : Turn()
     }
 
-    func dispose() { interceptor.leave(self) }
+    func receive(_ response: Response) {
+      guard let turn else { return sink.subscription.deliverIfActive(response, to: sink.next) }
+      turn.drain.run { [sink] in sink.subscription.deliverIfActive(response, to: sink.next) }
+    }
+
+    func finish(_ error: (any Error)?) {
+      guard let turn else { return sink.subscription.finish(error) }
+      turn.drain.run { [sink] in sink.subscription.finish(error) }
+    }
+
+    func end(with error: NetworkError) { interceptor.end(self, with: error) }
+
+    func dispose() {
+      limit?.leave(self)
+      interceptor.leave(self)
+    }
+
+    private final class Turn: Sendable { let drain = Drain() }
   }
 }
 

@@ -7,7 +7,8 @@ extension EventMonitor.Event {
   /// - `http.request.method`, or `_OTHER` and `http.request.method_original` for a method that the conventions do not
   ///   list
   /// - `url.full`, `server.address`, `server.port`
-  /// - `http.request.resend_count`, from the second attempt on
+  /// - `http.request.resend_count`, from the second request of the call on, for any reason: a retry, a refreshed token, a
+  ///   challenge, a redirect. Without a ``CallObserver`` among the interceptors of the backend, only retries are known
   /// - `http.response.status_code`
   /// - `error.type`: the status if it is at least 400, or the ``/HTTPTransport/NetworkError/Kind``
   /// - `network.protocol.version`, `network.peer.address`, `network.peer.port`
@@ -26,8 +27,7 @@ extension EventMonitor.Event {
     if let host = request.url.host { attributes["server.address"] = JSON(stringLiteral: host) }
     let port = request.url.port ?? (request.url.scheme == "https" ? 443 : 80)
     attributes["server.port"] = JSON(integerLiteral: port)
-    let attempt = request.attempt
-    if attempt > 1 { attributes["http.request.resend_count"] = JSON(integerLiteral: attempt - 1) }
+    if resendCount > 0 { attributes["http.request.resend_count"] = JSON(integerLiteral: resendCount) }
     if let response {
       attributes["http.response.status_code"] = JSON(integerLiteral: response.status)
       if response.status >= 400 { attributes["error.type"] = JSON(stringLiteral: "\(response.status)") }

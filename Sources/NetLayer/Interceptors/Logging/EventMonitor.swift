@@ -45,6 +45,19 @@ public struct EventMonitor: CallObserver {
     public private(set) var duration: Duration?
     /// The transport's metrics of `measured`, `received` and `failed`, as far as they are known.
     public private(set) var metrics: TransferMetrics?
+    /// The number of requests that the call had sent before, as far as it is known.
+    let resendCount: Int
+
+    private init(
+      kind: Kind, request: Request, response: Response? = nil, error: NetworkError? = nil, duration: Duration? = nil,
+      metrics: TransferMetrics? = nil
+    ) {
+      (self.kind, self.request, self.response, self.error) = (kind, request, response, error)
+      (self.duration, self.metrics) = (duration, metrics)
+      resendCount =
+        response?.resends ?? error?.resends
+        ?? request.resends(redirects: metrics?.redirects ?? 0, isNext: kind == .started) ?? request.attempt - 1
+    }
 
     /// Creates the event of a request that starts.
     public static func started(_ request: Request) -> Event { Event(kind: .started, request: request) }

@@ -107,7 +107,7 @@ public struct ReachabilityInterceptor: Interceptor {
         let known = NetworkError.wrapping(error)
         guard request.isIdempotent, request.body.isRepeatable, known.isTransient else { throw error }
         return reachability.isReachable.take(1).flatMap { isReachable -> Observable<Response> in
-          guard !isReachable else { throw error }
+          guard !isReachable, CallLimit.of(request)?.allows(.zero) ?? true else { throw error }
           return networked(next.clock, known).flatMap { _ in
             var again = request
             again.context[WasSentOffline.self] = true

@@ -18,7 +18,8 @@ import Streams
 /// | 500 | often one bad instance among many |
 /// | 502, 503, 504 | the server behind the gateway is unavailable, busy or slow, usually for a moment (RFC 9110 §15.6) |
 ///
-/// The delay comes from the policy or the server's `Retry-After`. The response or error of the last attempt is the
+/// The delay comes from the policy or the server's `Retry-After`. A delay that `Timeouts.call` would cut does not begin: the
+/// response or error that asked for it is the result, immediately. The response or error of the last attempt is the
 /// result of the call; its `request.attempt` is the number of attempts. If a call passes two of these
 /// interceptors, the attempts of the inner one count for the outer one, so that their limits do not multiply.
 public struct RetryInterceptor: Interceptor {
@@ -107,6 +108,7 @@ public struct RetryInterceptor: Interceptor {
       guard requested <= maxRetryAfter else { return nil }
       pause = Swift.max(.zero, requested)
     }
+    guard CallLimit.of(request)?.allows(pause) ?? true else { return nil }
     return budget.spend(Origin(request.url)) ? Again(pause: pause, made: made) : nil
   }
 
@@ -122,6 +124,7 @@ public struct RetryInterceptor: Interceptor {
       if requested > maxRetryAfter { return nil }
       pause = Swift.max(.zero, requested)
     }
+    if let limit = CallLimit.of(request), !limit.allows(pause) { return nil }
     let origin = Origin(request.url)
     guard budget.spend(origin) else {
       var error = error
