@@ -19,9 +19,8 @@ import Streams
 ///   try await login.fetch(.post("/token", form: ["refresh_token": old?.refresh]), as: Grant.self).token
 /// }
 /// ```
-/// Only one `refresh` runs
-/// at a time, and all requests that need a token wait for it. If the token was already replaced after the request was
-/// sent, the request is retried without a refresh.
+/// Only one `refresh` runs at a time, and all requests that need a token wait for it. If the token was already replaced
+/// after the request was sent, the request is retried without a refresh.
 ///
 /// A refused refresh fails all waiting requests with an error of kind `authentication`, whose `underlying` error is the
 /// cause. If the token server has sent a message, it is the error's `message`. The next 401 starts another refresh. If the
@@ -100,14 +99,7 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   }
 
   /// Creates an interceptor with an `async` refresh function. The parameters are the same as in the overload with
-  /// streams.
-  ///
-  /// ```swift
-  /// AuthenticationInterceptor(for: [url]) { old in
-  ///   try await login.fetch(.post("/token", form: ["refresh_token": old?.refresh]), as: Grant.self).token
-  /// }
-  /// ```
-  /// None of the requests that the function sends are intercepted.
+  /// streams. None of the requests that the function sends are intercepted.
   public convenience init(
     for origins: [URL], store: any TokenStore = MemoryTokenStore(), leeway: Duration = .seconds(30),
     maxRefreshes: Int = 5, window: Duration = .seconds(60), timeout: Duration = .seconds(60),
