@@ -58,9 +58,9 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   ///     flight; a shorter-lived token is replaced after half of its lifetime. A new token that has already expired by
   ///     the local clock shows that the clocks differ, and is used until the server rejects it.
   ///   - maxRefreshes: The maximum number of unsuccessful refreshes within `window`, by default 5 in 60 s. It prevents
-  ///     endless requests to a server that rejects even new tokens. A refresh counts if it fails for any reason except
-  ///     a missing connection, or if the server rejects its token. Further requests fail with the last error of the token
-  ///     server if it was down each time.
+  ///     endless requests to a server that rejects even new tokens. A refresh counts if it fails for any reason except a
+  ///     missing connection or a time limit, or if the server rejects its token. If the token server was down each time,
+  ///     further requests fail with its last error.
   ///   - window: The time window of `maxRefreshes`.
   ///   - timeout: The time for which a request waits for a refresh. Before that, a refresh waits for another process that
   ///     refreshes the same token, for the same time at most. A refresh that takes longer is not ended: later requests
