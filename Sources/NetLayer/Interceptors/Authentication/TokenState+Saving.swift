@@ -59,7 +59,8 @@ extension TokenState {
 
   /// Ends what waits for the write, then writes what has changed during it.
   private mutating func settle(_ error: (any Error)?) {
-    guard let version = writing.take()?.version else { return }
+    // A refresh without a lock may have found a later token meanwhile.
+    guard let version = writing.take().map({ max($0.version, written) }) else { return }
     let saved = setters.filter { $0.value <= version }.keys.sorted()
     for id in saved { setters[id] = nil }
     if setters.isEmpty { unlockAfterSave() }

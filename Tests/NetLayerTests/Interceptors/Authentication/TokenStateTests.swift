@@ -93,6 +93,18 @@ final class TokenStateTests: XCTestCase {
     XCTAssertEqual(state.written, state.version)
   }
 
+  func test_refreshThatWaitsForASlowWrite_endsWithIt_ifATokenOfAnotherProcessWasFoundMeanwhile() throws {
+    let first = try ask(reading: .success(token("a")), isLocked: false)
+    handle(.refreshed(first, .success(token("b"))))
+    handle(.read(first, .success(token("a"))))
+    let second = try ask(reading: .success(token("a")))
+    handle(.refreshed(second, .success(token("c"))))
+    handle(.read(second, .success(token("a"))))
+    _ = try ask(reading: .success(token("d")), isLocked: false)
+    XCTAssertEqual(handle(.written(.success(()))), ["unlock"])
+    XCTAssertTrue(state.refreshes.isEmpty)
+  }
+
   func test_signOutInAnotherProcess_ofANobody_isNoChangeOfTheUser() throws {
     handle(.set(nil, state.newID()))
     handle(.locked(0, .success(true)))

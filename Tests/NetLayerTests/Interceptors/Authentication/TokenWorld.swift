@@ -81,11 +81,13 @@ final class TokenWorld {
     }
     // Everything ends now: results arrive, and the time limits pass.
     isOver = true
-    for _ in 0..<3000 where problems.isEmpty && advance() {}
+    for _ in 0..<50_000 where problems.isEmpty { guard advance() else { break } }
     for process in processes where problems.isEmpty {
       if !process.callers.isEmpty { fail("\(process.callers.count) callers wait forever", process) }
       if !process.setters.isEmpty { fail("sign-ins wait forever", process) }
-      if process.asked.isEmpty, locks.contains(where: { $0.owner === process }) { fail("the lock is kept", process) }
+      if process.asked.isEmpty, locks.contains(where: { $0.owner === process }) {
+        fail("the lock is kept: \(locks.map(\.key))", process)
+      }
       let state = process.state
       if state.knowledge == .known, state.written != state.version, !process.hasFailedToWrite {
         fail("the last token is not saved", process)
@@ -238,7 +240,8 @@ final class TokenWorld {
         if process.failures.count >= 5 { fail("a refresh after 5 failures", process) }
       }
       lock(id, isAgain, process)
-    case .unlock(let id): unlock(id, process)
+    // The actions of two events are carried out concurrently.
+    case .unlock(let id): chance(4) ? later(process) { [self] in unlock(id, process) } : unlock(id, process)
     case .refresh(let id, let old): ask(id, old, process)
     case .write(let token): write(token, process)
     case .startLimit(let id): process.timers[id] = now + 60
@@ -331,8 +334,9 @@ final class TokenWorld {
       }
       // 3. No second refresh of one token runs.
       if !isLockFlaky, !others.isEmpty { fail("two refreshes of \(used) run", process) }
-      process.asked[id] = used
     }
+    process.asked[id] = old?.refresh ?? "none"
+    if chance(40) { return }
     later(process, slow: 6) { [self] in
       let result = response(to: old)
       if case .success(var new) = result, savesItself, chance(2) {
