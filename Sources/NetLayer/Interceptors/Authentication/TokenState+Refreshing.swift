@@ -70,14 +70,14 @@ extension TokenState {
       // This process removes a token that it can't replace.
       let isSignOut = seen != nil && found == nil && isReadable && stored != nil && refresh.old != nil
       if isSignOut { return adopt(nil, id) }
-      if let found, found != stored, found != refresh.old { return use(found, id, now) }
+      if let found, found != stored, found != refresh.old, found != writing?.held.token { return use(found, id, now) }
       // An unreadable store has what this process knows of it, until the next look.
       ask(id, refresh.old, seen: seen ?? stored)
     case .rereading(let asked, _, let result) where id != current: undo(id, asked, result, found)
     case .rereading(let asked, let before, .success(let new)):
-      // The refresh may have saved its token itself, or this process the old one. Otherwise, a user has signed in or out in
-      // another process.
-      let isOwn = found.map { $0.access == new.access || $0 == asked || $0 == session.token } ?? false
+      // Saved by the refresh itself, or by this process. Otherwise, a user has signed in or out in another process.
+      let own = [asked, session.token, writing?.held.token]
+      let isOwn = found != nil && (found?.access == new.access || own.contains(found))
       if seen == nil || found == before ?? nil || isOwn { return keep(new, id, now) }
       adopt(found, id)
     case .rereading(let asked, let before, .failure(let error)):
@@ -200,7 +200,7 @@ extension TokenState {
   }
 
   private mutating func unlock(_ id: Int) {
-    guard let isLocked = refreshes[id]?.isLocked, isLocked else { return }
+    guard refreshes[id]?.isLocked == true else { return }
     refreshes[id]?.isLocked = false
     if saveLock == .done, !setters.isEmpty { owedLocks.append(id) } else { actions.append(.unlock(id)) }
   }

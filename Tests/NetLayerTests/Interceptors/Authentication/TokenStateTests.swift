@@ -59,6 +59,19 @@ final class TokenStateTests: XCTestCase {
     XCTAssertEqual(handle(.written(.success(()))), ["unlock", "write c"])
   }
 
+  func test_ownTokenThatIsSavedLate_doesNotReplaceALaterOne() throws {
+    let first = try ask(reading: .success(token("a")))
+    handle(.refreshed(first, .success(token("b"))))
+    handle(.read(first, .success(token("a"))))
+    let second = try ask(reading: .success(token("a")), isLocked: false)
+    handle(.refreshed(second, .success(token("c"))))
+    handle(.read(second, .success(token("a"))))
+    handle(.renew(state.newID(), state.session))
+    let third = try XCTUnwrap(state.current)
+    handle(.locked(third, .failure(TestError("no locks here"))))
+    XCTAssertEqual(handle(.read(third, .success(token("b")))), ["refresh c"])
+  }
+
   func test_discardedRefreshThatFails_leavesTheStore_unlessItHasTheLock() throws {
     for isLate in [false, true] {
       state = TokenState(leeway: 30, maxRefreshes: 5, window: 60)
