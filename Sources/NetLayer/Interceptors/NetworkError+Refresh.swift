@@ -1,4 +1,5 @@
 import HTTPTransport
+import Streams
 
 /// Tells whether the user was refused or the token server was down, in one place for everything that reads a call's error.
 ///
@@ -16,6 +17,48 @@ extension NetworkError {
   package var isOfUnfinishedRefresh: Bool {
     get { context[UnfinishedRefresh.self] }
     set { context[UnfinishedRefresh.self] = newValue }
+  }
+
+  /// Returns the error of the calls that wait for a refresh. An outage of the token server keeps its kind, because it says
+  /// nothing about the user.
+  static func ofRefresh(_ error: any Error) -> NetworkError {
+    let isLate = (error as? StreamError) == .timeout
+    let cause = isLate ? NetworkError(kind: .timeout, reason: "\(error)") : .wrapping(error)
+    let status = cause.response?.status ?? cause.code
+    let isPassing = cause.kind == .status && Response.isPassing(status)
+    let isDown = cause.kind.isOutage || isPassing
+    let isOutage = isDown && !cause.endsSession
+    let reason = "the token could not be refreshed: \((error as? NetworkError)?.description ?? "\(error)")"
+    var failure = NetworkError(
+      kind: isOutage ? cause.kind : .authentication, code: isOutage && cause.kind == .status ? status : nil,
+      message: cause.words, reason: reason, response: cause.response, underlying: error)
+    failure.isOfUnfinishedRefresh = isOutage
+    failure.endsSession = cause.endsSession
+    return failure
+  }
+
+  /// The error of the calls that wait for a refresh during a sign-out.
+  static var signedOutDuringRefresh: NetworkError {
+    var error = NetworkError(kind: .authentication, reason: "signed out while the token was being refreshed")
+    error.isOfUnfinishedRefresh = true
+    return error
+  }
+
+  /// Returns the error of a call whose token is not refreshed after unsuccessful refreshes. It is that of the last one if all of
+  /// them met a token server that was down.
+  ///
+  /// - Parameter outages: The errors of the refreshes; `nil` for a rejection.
+  static func ofRefreshes(_ outages: [NetworkError?], within window: Double) -> NetworkError {
+    let limit = "\(outages.count) refreshes within \(Duration(clampingSeconds: window).text)"
+    let last = outages.last ?? nil
+    let outage = outages.contains { $0 == nil } ? nil : last
+    let reason =
+      outage.map { "\($0.reason); not refreshed again after \(limit)" }
+      ?? "the server still rejects the token after \(limit); sign in again, or raise maxRefreshes"
+    var error = outage ?? NetworkError(kind: .authentication, reason: reason)
+    error.reason = reason
+    error.isOfUnfinishedRefresh = true
+    return error
   }
 
   /// The temporary status with which the token server has responded; `nil` for all other errors.

@@ -162,20 +162,20 @@ final class OutboxFailureTests: XCTestCase {
       kind(.tls), kind(.redirect), StreamError.timeout,
     ]
     for error in passing {
-      XCTAssertEqual(outcome(TokenRefresh.failure(error), of: [account]), "unreachable", "\(error)")
-      XCTAssertEqual(outcome(TokenRefresh.failure(error), of: []), "unreachable", "\(error)")
+      XCTAssertEqual(outcome(NetworkError.ofRefresh(error), of: [account]), "unreachable", "\(error)")
+      XCTAssertEqual(outcome(NetworkError.ofRefresh(error), of: []), "unreachable", "\(error)")
     }
     var ended = status(503)
     ended.endsSession = true
     for error in [status(400), status(401), status(501), kind(.status), ended] {
-      let error = TokenRefresh.failure(error)
+      let error = NetworkError.ofRefresh(error)
       XCTAssertEqual(outcome(error, of: [account]), "unauthenticated", "\(error)")
       let status = error.response.map { "\($0.status)" } ?? "-"
       XCTAssertEqual(outcome(error, of: []), "rejected \(status)", "no sign-in would be signalled")
     }
     // A server whose rejection is a temporary status, which its token server sends, too.
     let odd = AuthenticationInterceptor(for: [url], isRejected: { $0.status == 503 }) { _ -> Single<Token> in .never() }
-    XCTAssertEqual(outcome(TokenRefresh.failure(status(503)), of: [odd]), "unreachable")
+    XCTAssertEqual(outcome(NetworkError.ofRefresh(status(503)), of: [odd]), "unreachable")
     // The token store, which a locked device can't read.
     XCTAssertEqual(outcome(NetworkError(kind: .file, reason: "locked"), of: [account]), "unreachable")
   }

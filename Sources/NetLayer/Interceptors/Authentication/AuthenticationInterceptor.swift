@@ -19,9 +19,8 @@ import Streams
 ///   try await login.fetch(.post("/token", form: ["refresh_token": old?.refresh]), as: Grant.self).token
 /// }
 /// ```
-/// Only one `refresh` runs
-/// at a time, and all requests that need a token wait for it. If the token was already replaced after the request was
-/// sent, the request is retried without a refresh.
+/// Only one `refresh` runs at a time, and all requests that need a token wait for it. If the token was already replaced
+/// after the request was sent, the request is retried without a refresh.
 ///
 /// A refused refresh fails all waiting requests with an error of kind `authentication`, whose `underlying` error is the
 /// cause. If the token server has sent a message, it is the error's `message`. The next 401 starts another refresh. If the
@@ -59,9 +58,9 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   ///     flight; a shorter-lived token is replaced after half of its lifetime. A new token that has already expired by
   ///     the local clock shows that the clocks differ, and is used until the server rejects it.
   ///   - maxRefreshes: The maximum number of unsuccessful refreshes within `window`, by default 5 in 60 s. It prevents
-  ///     endless requests to a server that rejects even new tokens. A refresh counts if it fails for any reason except
-  ///     a missing connection, or if the server rejects its token. Further requests fail with the last error of the token
-  ///     server if it was down each time.
+  ///     endless requests to a server that rejects even new tokens. A refresh counts if it fails for any reason except a
+  ///     missing connection or a time limit, or if the server rejects its token. If the token server was down each time,
+  ///     further requests fail with its last error.
   ///   - window: The time window of `maxRefreshes`.
   ///   - timeout: The time for which a request waits for a refresh. Before that, a refresh waits for another process that
   ///     refreshes the same token, for the same time at most. A refresh that takes longer is not ended: later requests
@@ -100,14 +99,7 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   }
 
   /// Creates an interceptor with an `async` refresh function. The parameters are the same as in the overload with
-  /// streams.
-  ///
-  /// ```swift
-  /// AuthenticationInterceptor(for: [url]) { old in
-  ///   try await login.fetch(.post("/token", form: ["refresh_token": old?.refresh]), as: Grant.self).token
-  /// }
-  /// ```
-  /// None of the requests that the function sends are intercepted.
+  /// streams. None of the requests that the function sends are intercepted.
   public convenience init(
     for origins: [URL], store: any TokenStore = MemoryTokenStore(), leeway: Duration = .seconds(30),
     maxRefreshes: Int = 5, window: Duration = .seconds(60), timeout: Duration = .seconds(60),

@@ -34,6 +34,16 @@ public struct Token: Sendable, Hashable, Codable, CustomStringConvertible {
     account.flatMap { own in other?.account.map { $0 != own } } ?? false
   }
 
+  /// Returns the time to replace a token of unknown age before it expires.
+  func renewal(_ leeway: Double) -> Date? { expiresAt?.addingTimeInterval(-leeway) }
+
+  /// Returns the time to replace a new token: one request's duration before its expiry, but not before half of its
+  /// lifetime. A token that expired in transit only shows that the clocks differ.
+  func renewal(_ leeway: Double, ofNewAt now: Date) -> Date? {
+    guard let left = expiresAt?.timeIntervalSince(now), left > 0 else { return nil }
+    return expiresAt?.addingTimeInterval(-min(leeway, left / 2))
+  }
+
   /// A description without secrets.
   public var description: String { "Token(***\(expiresAt.map { ", until \($0)" } ?? ""))" }
 }

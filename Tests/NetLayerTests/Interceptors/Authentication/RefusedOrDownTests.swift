@@ -108,7 +108,7 @@ final class RefusedOrDownTests: XCTestCase {
       refusal(ended(try status(400))), refusal(ended(failure(.connection))), refusal(ended(try status(503))),
     ]
     for row in rows {
-      let error = TokenRefresh.failure(row.cause)
+      let error = NetworkError.ofRefresh(row.cause)
       let name = "\(row.cause)"
       XCTAssertEqual(error.kind, row.kind, name)
       XCTAssertEqual(error.code, row.code, name)

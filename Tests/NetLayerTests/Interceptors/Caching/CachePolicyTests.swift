@@ -100,7 +100,7 @@ final class CachePolicyTests: XCTestCase {
       let cause: NetworkError.Kind
 
       func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
-        .error(TokenRefresh.failure(NetworkError(kind: cause, reason: "for a reason")))
+        .error(NetworkError.ofRefresh(NetworkError(kind: cause, reason: "for a reason")))
       }
     }
     let fixture = CacheFixture(CacheFixture.counting([:]))
