@@ -96,8 +96,8 @@ package final class CallAccounts: ContextKey, Sendable {
     .joined()
   }
 
-  /// Whether nobody began the call, and it has become that of a user.
-  var hasAdopted: Bool { adopted.withLock { !$0.isEmpty } }
+  /// The number of sources whose user the call has adopted, because nobody began it.
+  var adoptions: Int { adopted.withLock { $0.count } }
 
   /// Returns whether the call may receive a response to a request of `other`. Everybody may receive a response of nobody.
   ///

@@ -79,7 +79,7 @@ public final class CoalescingInterceptor: Interceptor {
     let (isNew, stored, joined) = sharedRequests.withLock { sharedRequests -> (Bool, Response?, SharedRequest?) in
       let (isNew, shared) = sharedRequests.insert(own)
       // One that nobody began belongs to a user meanwhile.
-      if !isNew, shared.call?.hasAdopted == true, shared.call !== own.call { return (false, nil, nil) }
+      if !isNew, shared.hasAdopted, shared.call !== own.call { return (false, nil, nil) }
       if shared.response == nil { shared.join(member) }
       return (isNew, shared.response, shared)
     }
@@ -234,8 +234,11 @@ extension CoalescingInterceptor {
     /// The last response, within the window.
     var response: Response?
 
-    /// The users of the call that sends it.
+    /// The users of the call that sends it, and how many of them it had adopted when the key was made.
     let call: CallAccounts?
+    private let adoptions: Int
+    /// Whether the call has become that of a user meanwhile, which the key does not say.
+    var hasAdopted: Bool { call.map { $0.adoptions != adoptions } ?? false }
     /// The limit of the calls together, if the first one has a limit.
     let limit: CallLimit?
 
@@ -246,7 +249,7 @@ extension CoalescingInterceptor {
 
     /// Returns whether the request of `response` was sent without credentials, or with those of the account.
     func isOfSameAccount(_ response: Response) -> Bool {
-      guard call?.hasAdopted != true else { return false }
+      guard !hasAdopted else { return false }
       let added = response.request.credentials.dropFirst(credentialCount).map(\.account)
       return added.isEmpty || Request.Credentials.joined(added) == parts.account
     }
@@ -258,6 +261,7 @@ extension CoalescingInterceptor {
       self.clock = clock
       self.interceptor = interceptor
       call = request.context[CallAccounts.self]
+      adoptions = call?.adoptions ?? 0
       limit = CallLimit.of(request)?.shared(clock)
       credentialCount = request.credentials.count
       let options = request.chosenOptions?.value
