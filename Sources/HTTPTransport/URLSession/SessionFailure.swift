@@ -29,13 +29,17 @@
 
     /// Returns the error without the user and password of a proxy: on Linux, its texts are libcurl's.
     static func withoutCredentials(_ error: any Error) -> any Error {
-      guard let error = error as? URLError, let text = error.userInfo[NSLocalizedDescriptionKey] as? String,
-        case let shown = ProxyOptions.withoutCredentials(text), shown != text
-      else { return error }
-      return URLError(
-        error.code,
-        userInfo: error.userInfo.merging([NSLocalizedDescriptionKey: shown]) { $1 }
-          .filter { $0.key != NSUnderlyingErrorKey })
+      #if canImport(FoundationNetworking)
+        guard let error = error as? URLError, let text = error.userInfo[NSLocalizedDescriptionKey] as? String,
+          case let shown = ProxyOptions.withoutCredentials(text), shown != text
+        else { return error }
+        return URLError(
+          error.code,
+          userInfo: error.userInfo.merging([NSLocalizedDescriptionKey: shown]) { $1 }
+            .filter { $0.key != NSUnderlyingErrorKey })
+      #else
+        return error
+      #endif
     }
 
     private static func meaning(of code: URLError.Code, _ host: String, _ url: URL) -> (NetworkError.Kind, String) {

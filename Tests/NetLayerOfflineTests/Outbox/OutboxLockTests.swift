@@ -138,6 +138,23 @@ final class OutboxLockTests: XCTestCase {
     withExtendedLifetime(other) {}
   }
 
+  func test_outbox_row_42_removedMarker_isLockedAgain_alsoForARequestInFlight() throws {
+    let fixture = try OutboxFixture(self)
+    fixture.server.script(.silent)
+    try fixture.open().send(AddNote(text: "tea"))
+    fixture.waits { fixture.server.seen.count == 1 }
+    try removeMarker(fixture)
+    // Nothing else is to be sent.
+    fixture.reachability.set(true)
+    XCTAssert(holds { FileManager.default.fileExists(atPath: fixture.file(OutboxDirectory.marker).path) })
+    let (other, states) = (try fixture.another(), Notes())
+    _ = other.pending.subscribe(onNext: { states.add($0.map { "\($0.state)" }.joined(separator: " ")) })
+    other.start()
+    XCTAssert(holds { states.all.last == "otherProcess" }, "\(states.all)")
+    XCTAssertEqual(fixture.server.seen.count, 1)
+    withExtendedLifetime(other) {}
+  }
+
   func test_outbox_row_42_removedMarker_thatAnotherProcessHasLocked_endsTheSendingHere() throws {
     let fixture = try OutboxFixture(self)
     fixture.server.script(.silent, .silent)
@@ -149,6 +166,7 @@ final class OutboxLockTests: XCTestCase {
     let other = try fixture.another()
     other.start()
     fixture.waits { fixture.server.seen.count == 2 }
+    XCTAssertThrowsError(try outbox.drop(UUID())) { XCTAssertEqual(($0 as? NetworkError)?.kind, .busy) }
     try outbox.send(AddNote(text: "rice"))
     try outbox.send(AddNote(text: "milk"))
     fixture.waits(for: ["tea: sending", "rice: otherProcess", "milk: otherProcess"])

@@ -310,6 +310,15 @@ final class CallEndTests: XCTestCase {
     XCTAssertEqual(afterRejection.kind, .timeout)
     XCTAssertTrue(afterRejection.reason.contains("status 401"), afterRejection.reason)
 
+    // A success before it is not a failure.
+    struct Twice: Interceptor {
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+        next(request).flatMap { _ in next(request) }
+      }
+    }
+    let good = VirtualNetwork(.sequence([.json("ok"), .never]))
+    XCTAssertNil(try error(good, good.network(Twice()).with { $0.timeouts.call = .seconds(3) }).underlying)
+
     let first = VirtualNetwork(.never)
     let alone = try error(first, first.network(retry()).with { $0.timeouts.call = .seconds(3) })
     XCTAssertNil(alone.underlying)
