@@ -35,8 +35,9 @@ final class RedactionTests: XCTestCase {
       "client_assertion",
       "code_verifier", "X-Hub-Signature-256", "Set-Cookie", "X-Authenticate", "Proxy-Authorization", "card_number",
       "creditCardNumber", "key", "X-Auth", "otp", "pinCode", "Authentication",
-      "X-Amzn-Oidc-Data", "X-Csrf", "X-Ticket", "X-Pass", "X-Creds", "access", "refresh", "device_code",
-      "csrfmiddlewaretoken", "sort_key_secret", "密码_token", "signInToken",
+      "X-Amzn-Oidc-Data", "X-Csrf", "X-Ticket", "X-Pass", "X-Creds", "access", "refresh", "csrfmiddlewaretoken",
+      "device_code",
+      "sort_key_secret", "密码_token", "signInToken",
     ] {
       XCTAssertTrue(Redaction.standard.hides(name), name)
     }
@@ -44,8 +45,9 @@ final class RedactionTests: XCTestCase {
       "keyboard", "monkey", "design", "assign", "Author", "authors", "tokens", "max_tokens", "mytoken", "spinner",
       "pinned",
       "secretary", "sessions", "keys", "keyword", "Idempotency-Key", "idempotencyKey", "Sec-WebSocket-Key", "sort_key",
-      "access_level", "last_access", "refresh_interval", "pass_count", "ticket", "user_code", "device_code_id",
-      "X-Amzn-Trace-Id", "sortKey", "primaryKey", "PartitionKey", "public_key", "Surrogate-Key", "sign_in_count", "signUp", "token_type",
+      "access_level", "last_access", "refresh_interval", "pass_count", "ticket", "X-Amzn-Trace-Id",
+      "user_code", "device_code_id",
+      "sortKey", "primaryKey", "PartitionKey", "public_key", "Surrogate-Key", "sign_in_count", "signUp", "token_type",
       "WWW-Authenticate", "proxy-authenticate", "Accept", "Content-Type", "X-Request-ID", "ETag", "code", "", "-", "9",
     ] {
       XCTAssertFalse(Redaction.standard.hides(name), name)
