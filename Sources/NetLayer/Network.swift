@@ -26,9 +26,7 @@ public final class Network: Sendable {
   /// The sources of users: interceptors in order, then the signer and the transport.
   package let accountSources: [any AccountSource]
   /// The same, with their places.
-  let logins: [AccountLogin]
-  /// Whether an interceptor is a custom source.
-  let hasOwnLogin: Bool
+  let logins: AccountLogins
   let activity: Activity
   /// The values that this network shares with its copies by `with`.
   package let shared: SharedValues
@@ -57,9 +55,11 @@ public final class Network: Sendable {
     interceptors =
       backend.interceptors + (backend.signerAccount.map { [SigningInterceptor(account: $0)] } ?? [])
       + [TransportInterceptor()]
-    logins = AccountLogin.all(of: backend)
-    accountSources = logins.map(\.source)
-    hasOwnLogin = logins.contains { $0.place != nil && $0.recorder == nil }
+    logins = AccountLogins(
+      backend.interceptors.map { $0 as? any AccountSource },
+      others: [backend.signer as? any AccountSource, backend.transport as? any AccountSource],
+      signerAccount: backend.signerAccount)
+    accountSources = logins.all.map(\.source)
     var options = backend.options
     var context = Context()
     context[ResponseContext.self] = reading

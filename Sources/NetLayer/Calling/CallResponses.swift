@@ -76,7 +76,7 @@ final class CallResponses: StreamSource {
     let invalidates = labels?.invalidates ?? []
     let delivery = delivery(invalidates: !invalidates.isEmpty)
     // Only an interceptor returns a response to another request.
-    let accounts = network.interceptors.count > 1 ? network.receivers(of: request) : nil
+    let accounts = network.interceptors.count > 1 ? network.logins.receivers(of: request) : nil
     let receiver = Receiver(
       network: network, sink: sink, last: onlyLast ? Cell(nil) : nil, number: number, call: call, accounts: accounts,
       reports: delivery == .mapping || network.interceptors.count > 1)

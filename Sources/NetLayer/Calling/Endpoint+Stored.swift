@@ -138,13 +138,13 @@ extension Network {
 
   /// Returns the account that those interceptors and the signer will use for `request`.
   func accountBehindCache(of request: Request) -> String? {
-    account(of: request, from: interceptors.firstIndex { $0 is CacheInterceptor } ?? 0)
+    logins.account(of: request, from: interceptors.firstIndex { $0 is CacheInterceptor } ?? 0)
   }
 
   /// Returns whether an interceptor before the cache has a user for `request`, whose credentials are a part of the key.
   func hasUserBeforeCache(of request: Request) -> Bool {
     guard let place = interceptors.firstIndex(where: { $0 is CacheInterceptor }) else { return false }
-    return account(of: request, from: 0, to: place) != nil
+    return logins.account(of: request, from: 0, to: place) != nil
   }
 
   /// The error of a stored response that only a call can find.

@@ -70,7 +70,9 @@ final class Transmission: Disposable, LimitedWork {
     _ request: Request, _ network: Network, _ progress: ProgressHandler?, _ delivery: InterceptorChain.Delivery,
     _ sink: consuming Sink<Response>
   ) {
-    if !network.logins.isEmpty, let failure = network.signOut(of: request) { return sink.subscription.fail(failure) }
+    if !network.logins.isEmpty, let failure = network.logins.signOut(of: request) {
+      return sink.subscription.fail(failure)
+    }
     guard request.isForeign else { return Transmission(request, network, progress, delivery, sink).start() }
     Transmission(request.withoutForeignCredentials, network, progress, delivery, sink).start()
   }
@@ -269,12 +271,14 @@ extension Transmission {
       switch event {
       case .progress(let progress): self.progress?(progress)
       case .response(let response):
-        limit?.note(.success(response))
+        if let limit, !response.isSuccess {
+          limit.note { response.statusFailure(in: response.reading.envelope.value) }
+        }
         receiver.deliver(response)
         receiver.subscription.complete()
       case .failure(let error):
         let error = network.reading.translated(error)
-        limit?.note(.failure(error))
+        limit?.note { error }
         receiver.subscription.fail(error)
       }
     }

@@ -18,8 +18,8 @@ final class CallLimit: Disposable {
     var deadline: Duration?
     var isOver = false
     var work: [any LimitedWork] = []
-    /// The last failure of the transport, or response that is not a success.
-    var last: Result<Response, NetworkError>?
+    /// The last failure of the transport, or of a response that is not a success.
+    var last: (@Sendable () -> NetworkError)?
     /// The subscription that the end of the call fails, and its error.
     var end: (subscription: Subscription, error: @Sendable () -> NetworkError)?
   }
@@ -107,20 +107,14 @@ final class CallLimit: Disposable {
 
   func leave(_ item: any LimitedWork) { state.withLock { $0.work.removeAll { $0 === item } } }
 
-  /// Notes a result of the transport.
-  func note(_ result: Result<Response, NetworkError>) {
-    if case .success(let response) = result, response.isSuccess { return }
-    state.release { state in state.isOver ? nil : exchange(&state.last, with: result) }
+  /// Notes a failure of the transport, or of a response, whose error is made when it is needed.
+  func note(_ failure: @escaping @Sendable () -> NetworkError) {
+    state.release { state in state.isOver ? nil : exchange(&state.last, with: failure) }
   }
 
   /// Returns the error of the end, with the last failure.
   func explained(_ error: NetworkError) -> NetworkError {
-    let failure: NetworkError
-    switch state.withLock({ $0.last }) {
-    case .success(let response): failure = response.statusFailure(in: response.reading.envelope.value)
-    case .failure(let known): failure = known
-    case nil: return error
-    }
+    guard let failure = state.withLock({ $0.last })?() else { return error }
     var error = error
     error.underlying = failure
     error.reason += "; the last attempt: \(failure.reason)"

@@ -29,19 +29,25 @@ public struct InterceptorChain: Sendable {
 
   /// Sends `request` to the rest of the chain at each subscription; two subscriptions send it twice.
   public func callAsFunction(_ request: Request) -> Observable<Response> {
-    if network.hasOwnLogin, let failure = signOut(of: request) { return .error(failure) }
-    return network.interceptors[place].intercept(
-      request, next: InterceptorChain(network, progress, delivery, place + 1))
+    network.logins.hasOwn ? checked(request) : send(request)
   }
 
-  /// Returns the error of a request of a user who has signed out, to which a custom source adds nothing. It passes no
-  /// credentials while nobody is signed in, and the user may be back before the request is sent.
+  @inline(__always)
+  private func send(_ request: Request) -> Observable<Response> {
+    network.interceptors[place].intercept(request, next: InterceptorChain(network, progress, delivery, place + 1))
+  }
+
+  /// Sends `request`, unless a custom source passes it of a user who has signed out. The source adds no credentials then, and
+  /// the user may be back before the request is sent.
   @inline(never)
-  private func signOut(of request: Request) -> NetworkError? { caller == nil ? nil : network.signOut(of: request) }
+  private func checked(_ request: Request) -> Observable<Response> {
+    guard caller != nil, let failure = network.logins.signOut(of: request) else { return send(request) }
+    return .error(failure)
+  }
 
   /// The custom source that has this chain as `next`; `nil` for another interceptor.
   private var caller: (any AccountSource)? {
-    network.logins.first { $0.place == place - 1 && $0.recorder == nil }?.source
+    network.logins.own(at: place - 1)
   }
 
   /// Sends `request` with the header fields of `credentials`, which no other origin receives.
@@ -51,7 +57,7 @@ public struct InterceptorChain: Sendable {
   /// request whose URL another origin has chosen, such as a link, is sent without the credentials.
   public func callAsFunction(_ request: Request, with credentials: Request.Credentials) -> Observable<Response> {
     do throws(NetworkError) {
-      return self(try carrying(credentials, request))
+      return send(try carrying(credentials, request))
     } catch {
       return .error(error)
     }
@@ -75,13 +81,13 @@ public struct InterceptorChain: Sendable {
   /// before each response that is not from `next`, because a user who has signed out must not receive one.
   ///
   /// - Throws: `NetworkError` of kind `authentication` if a user of the call has signed out, or another one has signed in.
-  public func account(of request: Request) throws(NetworkError) -> String? { try network.accountDigest(of: request) }
+  public func account(of request: Request) throws(NetworkError) -> String? { try network.logins.digest(of: request) }
 
   /// Returns the account with which the rest of the chain will authenticate `request`, or `nil` for none.
   ///
   /// - Parameter isAsked: Whether a source that waits for a challenge counts only after it.
   func laterAccount(of request: Request, isAsked: Bool = true) -> String? {
-    network.account(of: request, from: place, isAsked: isAsked)
+    network.logins.account(of: request, from: place, isAsked: isAsked)
   }
 
   /// The backend's clock, with which an interceptor measures times and schedules delays.

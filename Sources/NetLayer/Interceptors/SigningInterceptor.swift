@@ -49,11 +49,3 @@ struct SigningInterceptor: Interceptor {
     .asObservable()
   }
 }
-
-extension Signing {
-  /// Returns the account whose key signs `request`: of a source, the user of the call.
-  func account(of request: Request) -> String? {
-    guard let source = signer as? any AccountSource else { return signer.account }
-    return CallAccounts.state(of: source, in: request.context[CallAccounts.self]).account
-  }
-}

@@ -178,7 +178,7 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
     let isMissing = requiresToken && held.token == nil
     guard isDue || isMissing else { return sent(request, with: held, next) }
     // No refresh on behalf of a user who has signed out.
-    if let failure = next.network.signOut(of: request) { throw failure }
+    if let failure = next.network.logins.signOut(of: request) { throw failure }
     let fresh = replacement(of: held, request, nil, next.clock)
     // A failed refresh is not an error as long as the old token is valid.
     let isGood = held.token?.expiresAt.map { $0 > now } ?? false

@@ -102,7 +102,7 @@ final class CacheTransaction: StreamSource {
   private var isOfSameAccount: Bool { interceptor.account == nil || key(for: token) == key }
 
   /// The error if a user of the call has signed out, who must not receive a stored response.
-  private var failure: NetworkError? { next.network.signOut(of: request) }
+  private var failure: NetworkError? { next.network.logins.signOut(of: request) }
 
   /// Emits the server's response, stored if that is allowed. The server may revalidate the found entry instead.
   private func fetch(_ found: Found?) -> Observable<Response> {

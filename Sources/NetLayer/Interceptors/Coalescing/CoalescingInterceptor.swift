@@ -88,7 +88,7 @@ public final class CoalescingInterceptor: Interceptor {
       return next(request).run(sink.subscription, sink.next)
     }
     // The transport asks for the users of a new request.
-    if !isNew, let failure = next.network.signOut(of: request) {
+    if !isNew, let failure = next.network.logins.signOut(of: request) {
       member.dispose()
       return sink.subscription.fail(failure)
     }

@@ -283,7 +283,7 @@ final class ChallengeTests: XCTestCase {
     let sent = try XCTUnwrap(virtual.stub.requests.last)
     XCTAssertEqual(sent.credentials.map(\.account), ["ada"])
     XCTAssertEqual(sent.originBoundHeaders["Authorization"], sent.headers["Authorization"])
-    XCTAssertEqual(network.account(of: Request(url: try XCTUnwrap(URL(string: "http://h/x"))), from: 0), "ada")
-    XCTAssertNil(network.account(of: Request(url: try XCTUnwrap(URL(string: "http://other/x"))), from: 0))
+    XCTAssertEqual(network.logins.account(of: Request(url: try XCTUnwrap(URL(string: "http://h/x"))), from: 0), "ada")
+    XCTAssertNil(network.logins.account(of: Request(url: try XCTUnwrap(URL(string: "http://other/x"))), from: 0))
   }
 }

@@ -121,11 +121,11 @@ final class TokenOwnerTests: XCTestCase {
       for: [try url()], store: store, refresh: { _ -> Single<Token> in throw TestError("not needed") })
     let network = Network(Backend(interceptors: [authentication]))
     let request = Request(url: try url())
-    let accounts = [network.account(of: request, from: 0), network.account(of: request, from: 0)]
+    let accounts = [network.logins.account(of: request, from: 0), network.logins.account(of: request, from: 0)]
     XCTAssertNotNil(accounts[0])
     XCTAssertNotEqual(accounts[0], accounts[1])
     authentication.set(Token(access: "t", account: "ann"))
-    XCTAssertEqual(network.account(of: request, from: 0), "ann")
+    XCTAssertEqual(network.logins.account(of: request, from: 0), "ann")
   }
 
   func test_storeThatCannotBeRead_failsTheCall_andIsReadAgain() throws {
