@@ -31,7 +31,7 @@ final class AccountServer: Transport {
 
   private let clock: TestScheduler
   private let state: Box<State>
-  /// Whether an interceptor forgets whose a response is.
+  /// The mark of a world with an interceptor that forgets whose a response is.
   let mayForget = Box(false)
 
   init(_ seed: UInt64, _ clock: TestScheduler) {
@@ -381,7 +381,9 @@ final class AccountWorld {
 
   private func fetch(_ device: Device) {
     let begun = device.begun
-    device.network.request(Call<Response>.get("\(begun.path)/x")).subscribe(
+    // A path of its own for each user, or one for all.
+    let path = random(0...1) == 0 ? "\(begun.path)/x" : "/x"
+    device.network.request(Call<Response>.get(path)).subscribe(
       onSuccess: { [server] response in
         guard let whose = try? response.decode(Whose.self) else { return server.fail("not decoded: \(response)") }
         // Only the request that has been at another origin is anonymous.
