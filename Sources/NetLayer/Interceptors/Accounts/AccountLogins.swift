@@ -94,6 +94,7 @@ struct AccountLogin: Sendable {
   let source: any AccountSource
   /// The same, if it records its credentials in each request.
   let recorder: (any RecordsCredentials)?
+
   /// Returns whether it is an interceptor of these places that will add credentials to `request`.
   ///
   /// - Parameter isAsked: Whether a source that waits for a challenge counts only after it.
