@@ -124,3 +124,9 @@ extension Network {
   func feed(cursor: String?) -> Observable<Page<User>> { json(.get, "/feed").list() }
   func movies(page: Int) -> Observable<Page<User>> { json(.get, "/movies").list() }
 }
+
+/// The response of a token server, as the app reads it.
+struct Grant: Decodable, Sendable {
+  var accessToken: String
+  var token: Token { Token(access: accessToken) }
+}

@@ -74,9 +74,15 @@ extension NetworkError {
   /// of an ``AuthenticationInterceptor``, for example after `invalid_grant` (RFC 6749 §5.2).
   ///
   /// ```swift
-  /// var ended = error
-  /// ended.endsSession = true
-  /// throw ended
+  /// let authentication = AuthenticationInterceptor(for: [shopURL]) { old in
+  ///   do throws(NetworkError) {
+  ///     return try await login.fetch(.post("/token", form: ["refresh_token": old?.refresh]), as: Grant.self).token
+  ///   } catch {
+  ///     var ended = error
+  ///     ended.endsSession = (try? error.response?.decode(String.self, at: "error")) == "invalid_grant"
+  ///     throw ended
+  ///   }
+  /// }
   /// ```
   /// The interceptor then reads the store again. It uses a token that another process has saved meanwhile, or else removes the
   /// token: the user is signed out. The calls fail with kind `authentication` and the message of this error.
