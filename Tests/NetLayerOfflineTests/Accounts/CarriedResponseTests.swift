@@ -198,6 +198,27 @@ final class CarriedResponseTests: CarriedAccountTestCase {
     }
   }
 
+  func test_cacheBehindWhichAnAppForgetsUsers_storesNoResponseOfAnother() {
+    for number in 0..<2 {
+      for isBefore in [false, true] {
+        let login = logins()[number]
+        login.waits()
+        let cache = CacheInterceptor(ResponseCache(storingIn: nil, clock: clock))
+        let network = network(
+          server(busyFor: "none"),
+          isBefore ? [login.source, cache, ForgetfulCache()] : [cache, ForgetfulCache(), login.source])
+        let ann = result(network)
+        clock.advanceBy(50)
+        login.signIn("bob")
+        let bob = result(network)
+        clock.advanceBy(1000)
+        let again = result(network)
+        clock.advanceBy(1000)
+        XCTAssertEqual([ann.value, bob.value, again.value], ["ann 1", "authentication", "authentication"])
+      }
+    }
+  }
+
   func test_cacheOfAnApp_makesItsKeyOfTheAccount_andIsRefusedAfterASignOut() throws {
     final class OwnCache: Interceptor {
       let stored = Box<[String: Response]>([:])

@@ -56,6 +56,8 @@ extension CacheTransaction {
         report: "a response varies by \(unknown), which an interceptor after the cache sets, so it is not stored; "
           + "place that interceptor before the cache")
     }
+    // A custom cache behind this one may have returned a response of another user.
+    guard next.network.logins.receivers(of: request).accept(response) else { return .leave() }
     // Another user may have signed in meanwhile.
     guard key(for: token) == key, let key = key(for: account.token) else { return .leave() }
     return .store(key: key)
