@@ -204,6 +204,58 @@ final class CopiedNetworkTests: CarriedAccountTestCase {
     try removeNotes()
   }
 
+  func test_responseSignedByAnotherUserThanTheKeySays_isNotReused() async throws {
+    /// A signer that is not a source, whose user changes while it signs.
+    final class Keys: Signer {
+      let user = Box("ann")
+      var account: String? { user.value }
+      func sign(_ content: SignedContent) -> RequestSignature {
+        if content.request.headers["X-Switch"] == nil { user.value = "bob" }
+        return RequestSignature(headers: ["X-User": user.value])
+      }
+    }
+    let keys = Keys()
+    let stub = StubTransport { request in .response(body: Data((request.headers["X-User"] ?? "-").utf8)) }
+    let network = Network(
+      Backend(
+        baseURL: home, transport: stub, signer: keys, interceptors: [CoalescingInterceptor(window: .seconds(60))]))
+    let first = try await network.response(Call<Response>.get("/me"))
+    XCTAssertEqual(String(decoding: first.body, as: UTF8.self), "bob")
+    keys.user.value = "ann"
+    _ = try await network.response(Call<Response>.get("/me"))
+    XCTAssertEqual(stub.requests.count, 2)
+  }
+
+  func test_entryOnDisk_isNotUsed_ifTheAccountThatTheAppStatesChangesDuringTheSearch() async throws {
+    let place = folder.appending(path: "cache")
+    let stub = StubTransport { _ in .response(headers: ["Cache-Control": "max-age=600"], body: Data("new".utf8)) }
+    func network(_ account: @escaping @Sendable (Request) -> String?) -> Network {
+      let cache = CacheInterceptor(ResponseCache(storingIn: place), account: account)
+      return Network(Backend(baseURL: home, transport: stub, interceptors: [cache]))
+    }
+    func settle(_ network: Network) {
+      guard let cache = (network.backend.interceptors[0] as? CacheInterceptor)?.cache else { return }
+      // The write, the file, its name, the directory.
+      for _ in 0..<4 {
+        cache.queue.sync {}
+        cache.writing.sync {}
+      }
+    }
+    do {
+      let bob = network { _ in "bob" }
+      try Call<Response>.get("/me").storeCachedResponse(
+        Response(
+          request: Request(url: home), status: 200, headers: ["Cache-Control": "max-age=600"], body: Data("bob's".utf8)),
+        on: bob)
+      settle(bob)
+    }
+    let looks = Counter()
+    let response = try await network { _ in looks.next() == 1 ? "bob" : "ann" }.response(Call<Response>.get("/me"))
+    XCTAssertEqual(String(decoding: response.body, as: UTF8.self), "new")
+    let own = try await network { _ in "bob" }.response(Call<Response>.get("/me"))
+    XCTAssertEqual(String(decoding: own.body, as: UTF8.self), "bob's", "it is on disk")
+  }
+
   func test_stateOfAUser_showsNoToken() {
     let login = token(nil)
     login.set(Token(access: "s3cret"))
