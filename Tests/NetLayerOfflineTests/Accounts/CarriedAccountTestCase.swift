@@ -38,7 +38,7 @@ final class ForgetfulCache: Interceptor {
 }
 
 /// Calls that wait while the user changes, in virtual time.
-class CarriedAccountTestCase: UploadTestCase {
+class CarriedAccountTestCase: AccountTestCase {
   let home = URL(string: "http://h") ?? URL(filePath: "/")
   let clock = TestScheduler(resolution: .milliseconds(1))
 
@@ -116,18 +116,5 @@ class CarriedAccountTestCase: UploadTestCase {
       let name = name
       return next(request, with: Request.Credentials(account: name, headers: ["X-User": name]))
     }
-  }
-
-  func outbox(_ network: Network) throws -> (outbox: Outbox, states: Box<[String]>) {
-    let states = Box<[String]>([])
-    let outbox = try Outbox(
-      storingIn: folder.appending(path: UUID().uuidString), on: network, reachability: TestReachability())
-    _ = outbox.pending.subscribe(onNext: { entries in states.value = entries.map { "\($0.account ?? "-") \($0.state)" }
-    })
-    return (outbox, states)
-  }
-
-  func logins(_ url: URL, _ name: String?) -> [any Login] {
-    [OwnKind(login: OwnLogin(name.map { .user($0) } ?? .nobody, for: url)), TokenKind(url, name)]
   }
 }
