@@ -13,12 +13,11 @@ extension Network {
     return Accounts(of: request, accountSources, names: names)
   }
 
-  /// The name of the present user after each change of a source; `nil` for nobody, and for a user without a name.
-  package var accountChanges: Observable<String?> {
-    .merge(
-      accountSources.compactMap { source in
-        source.accountChanges?.map { [weak source] in source?.accountState.name }
-      })
+  /// The changes of each source, as the name of its present user; `nil` for nobody, and for a user without a name.
+  package var accountChanges: [Observable<String?>] {
+    accountSources.compactMap { source in
+      source.accountChanges?.map { [weak source] in source?.accountState.name }
+    }
   }
 
   /// Returns `request` as one of a call that begins now.

@@ -60,10 +60,13 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   }
 
   private func follow(_ reachability: any Reachability) {
-    let changes = network.accountChanges.subscribe(onNext: { [weak self] account in
-      self?.drain.run { [weak self] in self?.handle(.account(account)) }
-    })
-    _ = signals.insert(changes)
+    // Each of its own, because an error of one source must not end the others.
+    for changes in network.accountChanges {
+      let subscription = changes.subscribe(onNext: { [weak self] account in
+        self?.drain.run { [weak self] in self?.handle(.account(account)) }
+      })
+      _ = signals.insert(subscription)
+    }
     let backend = network.backend
     let monitor = reachability.isReachable(backend.currentURL, by: backend.transport)
     let isReachable = monitor.subscribe(onNext: { [weak self] isReachable in

@@ -13,9 +13,9 @@ import Streams
 /// source of a response.
 ///
 /// Downloads to a file, streamed responses, conditional requests, range requests, requests with a body, and requests whose
-/// URL another origin has chosen, such as a link, bypass the cache. A successful request with an unsafe method removes the entries of its URL for all users, including entries
-/// with a custom key. A response of status 401, 403, 404 or 410 removes the entry of its request, regardless of the
-/// policy. Use ``ResponseCache/removeAll(below:)`` to remove entries that the app knows to be outdated.
+/// URL another origin has chosen, such as a link, bypass the cache. A successful request with an unsafe method removes
+/// the entries of its URL for all users, including entries with a custom key. A response of status 401, 403, 404 or 410
+/// removes the entry of its request, regardless of the policy. Use ``ResponseCache/removeAll(below:)`` to remove entries that the app knows to be outdated.
 ///
 /// Users are distinguished by the token of an ``AuthenticationInterceptor`` after the cache, by the header fields that
 /// `Redaction` hides, and by the transport. Responses of a transport that replaced the network's (``Network/with(_:)``)

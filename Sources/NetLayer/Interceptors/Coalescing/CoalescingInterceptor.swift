@@ -9,8 +9,10 @@ import Streams
 /// A GET or HEAD request that equals a request in flight shares its response or error, and reads it with the settings
 /// of its own backend. Equal requests have the same URL, header fields, time limits of an attempt, cache options and
 /// transport options. Limits of the whole call (`Timeouts.call`) may differ: each call ends at its own limit, and the shared
-/// request with the last of them. A request whose URL another origin has chosen, such as a link, is sent separately. So is one that
-/// reports progress, or whose `context` has values from the caller, is sent separately. So is each refetch of a live query.
+/// request with the last of them.
+///
+/// A request whose URL another origin has chosen, such as a link, is sent separately. So is one that reports progress, one whose
+/// `context` has values from the caller, and each refetch of a live query.
 ///
 /// A request with an unsafe method (POST, PUT, PATCH, DELETE …) ends the sharing of earlier requests to its origin, so
 /// that later requests reach the server. The shared request is cancelled when its last subscriber is disposed. A
