@@ -84,4 +84,25 @@ final class LateAccountTests: CarriedAccountTestCase {
     XCTAssertEqual(seen.value?.reason.contains("loadAccount() of Silent has not returned within 7"), true)
     waiting.dispose()
   }
+
+  func test_sourceWhoseChangesFail_keepsAnOutboxFromFollowingNoOther() throws {
+    final class Failing: Interceptor, AccountSource {
+      var accountState: AccountState { .nobody }
+      var accountChanges: Observable<Void>? { .error(POSIXError(.EIO)) }
+      func covers(_ request: Request) -> Bool { false }
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> { next(request) }
+    }
+    let login = OwnLogin(.user("ann"), for: home)
+    let stub = StubTransport(on: clock) { _ in .response(status: 204) }
+    let (outbox, states) = try outbox(network(stub, [Failing(), login]))
+    try outbox.send(Call<Response>.post("/note"))
+    login.set(.user("bob"))
+    outbox.start()
+    clock.advanceBy(100)
+    XCTAssertEqual(states.value, ["ann account"])
+    login.set(.user("ann"))
+    clock.advanceBy(100)
+    XCTAssertEqual(states.value, [])
+    XCTAssertEqual(users(stub), ["ann 1"])
+  }
 }
