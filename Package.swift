@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
 // `URLSessionTransport` is part of the package on Apple platforms and, with the trait, on Linux.

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.2
 import PackageDescription
 
 // With OPENAPI_STAND_IN=1, the folder StandIn takes the place of swift-openapi-runtime, so that the adapter can be compiled and

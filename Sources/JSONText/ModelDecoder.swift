@@ -1,13 +1,8 @@
 import PortableFoundation
 
-#if compiler(>=6.2)
-  /// A model that can be decoded on any thread: its conformance to `Decodable` is not isolated to an actor, such as the
-  /// main actor. JSON with more than 32 levels is decoded on a separate thread.
-  public typealias NonisolatedDecodable = Decodable & SendableMetatype
-#else
-  /// A model that can be decoded on any thread. Compilers before 6.2 have no conformances that are isolated to an actor.
-  public typealias NonisolatedDecodable = Decodable
-#endif
+/// A model that can be decoded on any thread: its conformance to `Decodable` is not isolated to an actor, such as the
+/// main actor. JSON with more than 32 levels is decoded on a separate thread.
+public typealias NonisolatedDecodable = Decodable & SendableMetatype
 
 /// A type that decodes models from JSON; to use another parser, conform to this protocol.
 ///

@@ -31,7 +31,7 @@ final class SamplesTests: XCTestCase {
   }
 
   func test_firstPages_alsoCompileOnTheMainActor() throws {
-    let samples = try texts(in: strict).map { $0.replacing("nonisolated ", with: "") }
+    let samples = try texts(in: strict)
     for page in ["README.md", "Sources/NetLayer/NetLayer.docc/GettingStarted.md"] {
       let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)
       for part in blocks(text).flatMap({ $0.components(separatedBy: "\n\n") }) {

@@ -4,7 +4,7 @@ extension Redaction {
   /// Returns a body with its secrets replaced: in UTF-16, or in any encoding that extends ASCII.
   package func body(_ bytes: Data) -> Data {
     guard !hidesNothing else { return bytes }
-    guard let encoding = Self.utf16(bytes), let text = String(bytes, in: encoding) else {
+    guard let encoding = Self.utf16(bytes), let text = String(data: bytes, encoding: encoding) else {
       return Data(self.bytes(bytes))
     }
     let hidden = redacted(text)

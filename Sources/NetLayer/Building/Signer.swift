@@ -14,7 +14,7 @@ public protocol Signer: Sendable {
   /// Returns the signature of the request that has `content`.
   ///
   /// It is called for each attempt immediately before sending, after all interceptors, so that each attempt can have its
-  /// own nonce. It runs in a task that is cancelled with the call. With Swift 6.2 on Linux and on Apple's systems of 2025,
+  /// own nonce. It runs in a task that is cancelled with the call. On Linux and on Apple's systems of 2025,
   /// the task begins on the sending thread, so a signer that does not wait causes no thread switch.
   ///
   /// It is also called for each redirect within the origin. The content is then that of the redirected request: the parameters

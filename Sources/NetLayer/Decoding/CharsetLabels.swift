@@ -114,7 +114,7 @@ extension String.Encoding {
     #if !canImport(Darwin)
       if self == .japaneseEUC { return Self.japaneseEUCText(bytes) }
     #endif
-    return self == .utf8 ? String(validating: bytes, as: UTF8.self) : String(bytes, in: self)
+    return self == .utf8 ? String(validating: bytes, as: UTF8.self) : String(data: bytes, encoding: self)
   }
 
   #if !canImport(Darwin)
@@ -139,7 +139,7 @@ extension String.Encoding {
         default: return nil
         }
       }
-      return String(other, in: shiftJIS)
+      return String(data: other, encoding: shiftJIS)
     }
   #endif
 }

@@ -54,16 +54,14 @@ extension Single {
   /// The same as `from`, but `work` starts on the subscribing thread before the subscription returns, where the system
   /// can do that. Work that waits for nothing has then ended.
   package static func starting(_ work: @escaping @Sendable () async throws -> Element) -> Single<Element> {
-    #if compiler(>=6.2)
-      if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-        return Single.create { observer in
-          let task = Task.immediateDetached {
-            do { observer(.success(try await work())) } catch { observer(.error(error)) }
-          }
-          return Disposables.create { task.cancel() }
+    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+      return Single.create { observer in
+        let task = Task.immediateDetached {
+          do { observer(.success(try await work())) } catch { observer(.error(error)) }
         }
+        return Disposables.create { task.cancel() }
       }
-    #endif
+    }
     return from(work)
   }
 }

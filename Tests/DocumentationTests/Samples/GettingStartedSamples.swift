@@ -4,20 +4,20 @@ import Streams
 import StreamsTesting
 import XCTest
 
-struct User: Decodable, Sendable {
+nonisolated struct User: Decodable, Sendable {
   var name: String
   var publicRepos: Int
 }
 
-struct Repo: Decodable, Sendable {
+nonisolated struct Repo: Decodable, Sendable {
   var fullName: String
 }
 
-struct NewRepo: Encodable, Sendable {
+nonisolated struct NewRepo: Encodable, Sendable {
   var name: String
 }
 
-struct Refusal: Decodable, Sendable {
+nonisolated struct Refusal: Decodable, Sendable {
   var errors: [String]
 }
 

@@ -14,7 +14,7 @@ struct Post: Decodable, Sendable {
 
 /// The first program of the README.
 enum FirstProgram {
-  struct Repo: Decodable, Sendable {
+  nonisolated struct Repo: Decodable, Sendable {
     var fullName: String
     var description: String?
   }
@@ -54,7 +54,7 @@ final class ReadmeSamples: XCTestCase {
 }
 
 // swift-format-ignore: one line per function, as in the README
-extension Network {
+nonisolated extension Network {
   func person(_ id: Int) -> Observable<Person> { json(.get("/people/\(id)")).data() }
   func posts(after cursor: String?) -> Observable<Page<Post>> { json(.get("/posts", query: ["cursor": cursor])).list() }
   func likePost(_ id: Int) -> Observable<Bool> { json(.post("/posts/\(id)/like")).bool() }
