@@ -90,26 +90,3 @@ public protocol ContextKey {
   /// The value of the key if none has been set.
   static var defaultValue: Value { get }
 }
-
-private enum AttemptKey: ContextKey { static let defaultValue = 1 }
-
-package enum OriginBoundHeadersKey: ContextKey { package static let defaultValue = HTTPHeaders() }
-
-extension Request {
-  /// The number of the attempt that the request belongs to, counted from 1.
-  ///
-  /// Interceptors that retry a request increase it. Logs and error descriptions show it.
-  public var attempt: Int {
-    get { context[AttemptKey.self] }
-    set { context[AttemptKey.self] = newValue }
-  }
-
-  /// The header fields that no redirect to another origin may carry, regardless of their names.
-  ///
-  /// A network adds the header fields and the signature of its backend. An interceptor that adds credentials adds its
-  /// fields here, too.
-  public var originBoundHeaders: HTTPHeaders {
-    get { context[OriginBoundHeadersKey.self] }
-    set { context[OriginBoundHeadersKey.self] = newValue }
-  }
-}

@@ -110,3 +110,22 @@ extension Response: CustomStringConvertible {
     "\(status) \(Redaction.standard.redacted(url)) (\(body.count) bytes)".escapingControls()
   }
 }
+
+extension Response {
+  /// A redirect that was followed before the final response.
+  public struct Redirect: Sendable, Equatable {
+    /// The URL that responded with the redirect.
+    public var url: URL
+    /// The status of that response: 301, 302, 303, 307 or 308.
+    public var status: Int
+    /// The header fields of that response, including `Location`.
+    public var headers: HTTPHeaders
+
+    /// Creates a redirect, for transports and tests.
+    public init(url: URL, status: Int, headers: HTTPHeaders = [:]) {
+      self.url = url
+      self.status = status
+      self.headers = headers
+    }
+  }
+}

@@ -46,8 +46,13 @@ public final class Network: Sendable {
     ownTransport = own
     self.activity = activity
     self.shared = shared
-    reading = ResponseContext(backend)
-    observers = reading.observers
+    observers = CallObservers(
+      backend.interceptors.compactMap { ($0 as? any CallObserver)?.observe }, clock: backend.clock)
+    reading = ResponseContext(
+      ResponseContext.Home(
+        envelope: backend.envelope, decoder: backend.coding.decoder, encoder: backend.coding.encoder,
+        messages: backend.messages, delivery: backend.delivery, redaction: backend.redaction, onError: backend.onError,
+        mapError: backend.mapError, observers: observers))
     runOnMappingQueue = backend.mapping.submit
     let account = backend.transport?.account
     transportIdentity = TransportIdentity(
@@ -129,5 +134,6 @@ extension Network {
       throw NetworkError(
         kind: .invalidRequest, reason: "Network.default is already set; for another backend, create a separate Network")
     }
+    ResponseContext.setStandard(network.reading)
   }
 }

@@ -144,11 +144,12 @@ extension Recorder.Entry {
     /// The assumed size in memory.
     var size: Int {
       func count(_ headers: HTTPHeaders) -> Int { headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count } }
-      let texts =
+      var size =
+        512 + archived.url.utf8.count + (requestBody?.utf8.count ?? 0) + archived.body.count + (streamed?.count ?? 0)
+      size += count(archived.requestHeaders) + count(archived.responseHeaders)
+      size +=
         archived.messages.reduce(0) { $0 + $1.data.utf8.count } + archived.events.reduce(0) { $0 + $1.data.utf8.count }
-      return 512 + archived.url.utf8.count + count(archived.requestHeaders) + count(archived.responseHeaders)
-        + (requestBody?.utf8.count ?? 0) + archived.body.count + (streamed?.count ?? 0) + texts
-        + redirects.reduce(0) { $0 + 512 + $1.url.utf8.count + count($1.responseHeaders) }
+      return redirects.reduce(size) { $0 + 512 + $1.url.utf8.count + count($1.responseHeaders) }
     }
   }
 }

@@ -62,6 +62,6 @@ extension ProxyOptions {
     else { return text }
     let shown = text[..<end]
     let start = ["'", "\"", "://", ": "].compactMap { shown.firstRange(of: $0)?.upperBound }.min() ?? text.startIndex
-    return text[..<start] + Redaction.standard.placeholder + text[end...]
+    return "\(text[..<start])\(Redaction.standard.placeholder)\(text[end...])"
   }
 }

@@ -26,7 +26,7 @@ enum PublicSuffix {
   /// Returns the site of a domain or an address, in lowercase: the registrable domain, which is one label longer than a public
   /// suffix. Without the list, these are the last two labels. A public suffix and an address are sites themselves.
   static func site(of domain: String) -> String {
-    guard !SetCookie.isAddress(domain) else { return domain }
+    guard !isAddress(domain) else { return domain }
     guard isAvailable else { return domain.split(separator: ".").suffix(2).joined(separator: ".") }
     var (site, rest) = (domain[...], domain[...])
     while !contains(String(rest)), let dot = rest.firstIndex(of: ".") {
@@ -34,5 +34,12 @@ enum PublicSuffix {
       rest = rest[rest.index(after: dot)...]
     }
     return String(site)
+  }
+
+  /// Returns whether `host` is an IP address.
+  static func isAddress(_ host: String) -> Bool {
+    // The resolver reads every host that ends in a number as an IPv4 address, such as `0x7f.1`.
+    guard !host.contains(":"), let last = host.split(separator: ".").last else { return true }
+    return last.hasPrefix("0x") || last.isDigits
   }
 }

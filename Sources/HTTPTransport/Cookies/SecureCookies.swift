@@ -47,7 +47,7 @@ struct SecureCookies {
       let domain = String(domain.reversed())
       if holds(from: domain, where: { $0 == domain }) { return true }
     }
-    guard cookie.domain.contains("."), !SetCookie.isAddress(cookie.domain) else { return false }
+    guard cookie.domain.contains("."), !PublicSuffix.isAddress(cookie.domain) else { return false }
     let end = String(cookie.domain.reversed()) + "."
     return holds(from: end) { $0.hasPrefix(end) }
   }

@@ -31,7 +31,7 @@ struct SetCookie {
       let value = attribute.value ?? ""
       guard value.utf8.count <= Self.maxAttributeSize else { continue }
       switch attribute.name.lowercased() {
-      case "expires": cookie.expiresAt = Self.date(value) ?? cookie.expiresAt
+      case "expires": cookie.expiresAt = CookieDate.parse(value) ?? cookie.expiresAt
       case "max-age":
         let digits = value.hasPrefix("-") ? value.dropFirst() : value[...]
         guard digits.isDigits else { break }
@@ -58,7 +58,7 @@ struct SetCookie {
       } else {
         cookie.domain = domain
         // The owner of a name of one label, such as localhost or a top-level domain, does not own the subdomains.
-        cookie.isForSubdomains = domain.contains(".") && !Self.isAddress(host)
+        cookie.isForSubdomains = domain.contains(".") && !PublicSuffix.isAddress(host)
       }
     }
     // Without TLS, an attacker on the network could have set this cookie.
@@ -72,7 +72,7 @@ struct SetCookie {
 
   /// Returns whether `host` is below `domain`, which must have more than one label (RFC 6265 §5.1.3).
   static func isBelow(_ host: String, domain: String) -> Bool {
-    domain.contains(".") && host.hasSuffix("." + domain) && !isAddress(host)
+    domain.contains(".") && host.hasSuffix("." + domain) && !PublicSuffix.isAddress(host)
   }
 
   /// Returns whether requests to `url` may carry `Secure` cookies: over TLS, or within this machine, as in browsers and
@@ -83,13 +83,6 @@ struct SetCookie {
     let bytes = host.split(separator: ".", omittingEmptySubsequences: false)
     return host == "localhost" || host == "::1"
       || (bytes.count == 4 && bytes[0] == "127" && bytes.allSatisfy { UInt8(digits: $0) != nil })
-  }
-
-  /// Returns whether `host` is an IP address.
-  static func isAddress(_ host: String) -> Bool {
-    // The resolver reads every host that ends in a number as an IPv4 address, such as `0x7f.1`.
-    guard !host.contains(":"), let last = host.split(separator: ".").last else { return true }
-    return last.hasPrefix("0x") || last.isDigits
   }
 
   /// Returns the parts before and after the first equals sign, without blanks; `nil` without a sign.

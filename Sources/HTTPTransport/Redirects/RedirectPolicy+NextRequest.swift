@@ -106,14 +106,4 @@ extension RedirectPolicy {
         "digest", "repr-digest", "unencoded-digest", "etag", "last-modified", "expect", "trailer", "transfer-encoding",
       ].contains(name)
   }
-
-  /// Returns whether a redirect changes the method to GET: 301 and 302 for POST, as in browsers (RFC 9110 §15.4.2
-  /// note); 303 for all methods except HEAD.
-  static func changesToGet(_ status: Int, _ method: HTTPMethod, keepsMethod: Bool) -> Bool {
-    switch status {
-    case 301, 302: method == .post && !keepsMethod
-    case 303: method != .head && method != .get
-    default: false
-    }
-  }
 }

@@ -243,7 +243,7 @@ extension Response {
 extension JSON {
   /// Parses text from any source. The settings of `Network.default` apply to it.
   init(received data: Data) throws {
-    let context = Network.default.reading
+    let context = ResponseContext.standard
     do {
       try self.init(data, carrying: context)
     } catch let error as JSONError {

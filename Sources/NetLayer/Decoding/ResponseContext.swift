@@ -18,7 +18,8 @@ package final class ResponseContext: Sendable, ContextKey {
   /// The response that the JSON was parsed from.
   let response: Response?
 
-  fileprivate final class Home: Sendable {
+  /// The settings of a backend.
+  final class Home: Sendable {
     let envelope: EnvelopeRules
     let decoder: any ModelDecoder
     let encoder: JSONParameterEncoder
@@ -29,17 +30,30 @@ package final class ResponseContext: Sendable, ContextKey {
     let mapError: (@Sendable (NetworkError) -> NetworkError)?
     let observers: CallObservers?
 
-    init(_ backend: Backend) {
-      (envelope, decoder, encoder) = (EnvelopeRules(backend.envelope), backend.coding.decoder, backend.coding.encoder)
-      messages = backend.messages
-      (delivery, redaction) = (backend.delivery, backend.redaction)
-      (onError, mapError) = (backend.onError, backend.mapError)
-      observers = CallObservers(backend)
+    init(
+      envelope: Envelope = .none, decoder: any ModelDecoder = JSONModelDecoder.default,
+      encoder: JSONParameterEncoder = JSONParameterEncoder(), messages: NetworkError.Messages = .localized,
+      delivery: (any ImmediateSchedulerType)? = nil, redaction: Redaction = .standard,
+      onError: (@Sendable (NetworkError) -> Void)? = nil,
+      mapError: (@Sendable (NetworkError) -> NetworkError)? = nil, observers: CallObservers? = nil
+    ) {
+      (self.envelope, self.decoder, self.encoder) = (EnvelopeRules(envelope), decoder, encoder)
+      (self.messages, self.delivery, self.redaction) = (messages, delivery, redaction)
+      (self.onError, self.mapError, self.observers) = (onError, mapError, observers)
     }
   }
 
-  init(_ backend: Backend) {
-    home = Home(backend)
+  /// Guards the context of the default network, which any thread may set or read; only the reference is held under the lock.
+  private static let chosen = Locked<ResponseContext?>(nil)
+  private static let unconfigured = ResponseContext(Home())
+
+  /// The context of responses and JSON that were created manually: that of the default network.
+  static var standard: ResponseContext { chosen.withLock { $0 } ?? unconfigured }
+
+  static func setStandard(_ context: ResponseContext) { chosen.withLock { $0 = context } }
+
+  init(_ home: Home) {
+    self.home = home
     (chosenEnvelope, chosenDecoder, isAccepted, response) = (nil, nil, false, nil)
   }
 
@@ -179,7 +193,7 @@ protocol Contextual: Sendable {
 extension Response: Contextual {
   /// The settings of its request's network, or the default network's for a response that was created manually.
   @usableFromInline package var reading: ResponseContext {
-    context[ResponseContext.self] ?? requestContext[ResponseContext.self] ?? Network.default.reading
+    context[ResponseContext.self] ?? requestContext[ResponseContext.self] ?? .standard
   }
 
   /// Returns an error of the body with the request and response of the head.
@@ -192,7 +206,7 @@ extension Response: Contextual {
 }
 
 extension JSON: Contextual {
-  @usableFromInline var reading: ResponseContext { context as? ResponseContext ?? Network.default.reading }
+  @usableFromInline var reading: ResponseContext { context as? ResponseContext ?? .standard }
   @usableFromInline var cached: CachedResponse? { reading.response?.cached }
 }
 

@@ -5,7 +5,7 @@ import XCTest
 
 /// Dates of cookies (RFC 6265 §5.1.1).
 final class CookieDateTests: XCTestCase {
-  private func seconds(_ text: String) -> Int? { SetCookie.date(text).map { Int($0.timeIntervalSince1970) } }
+  private func seconds(_ text: String) -> Int? { CookieDate.parse(text).map { Int($0.timeIntervalSince1970) } }
 
   func test_datesInEveryFormOfTheRFC_areRead() {
     let noon = 784_111_777  // 6 November 1994, 08:49:37

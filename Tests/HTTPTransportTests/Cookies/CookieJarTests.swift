@@ -192,12 +192,12 @@ final class CookieJarTests: XCTestCase {
       "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
       "06 Nov 1994 08:49:37",
     ] {
-      XCTAssertEqual(SetCookie.date(text), expected, text)
+      XCTAssertEqual(CookieDate.parse(text), expected, text)
     }
     for text in [
       "", "tomorrow", "Sun, 06 Nov 1994", "06 Foo 1994 08:49:37", "32 Nov 1994 08:49:37", "06 Nov 1994 25:49:37",
     ] {
-      XCTAssertNil(SetCookie.date(text), text)
+      XCTAssertNil(CookieDate.parse(text), text)
     }
   }
 

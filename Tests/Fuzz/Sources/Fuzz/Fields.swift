@@ -80,7 +80,7 @@ func fuzzDates(_ data: Data) {
   if let after = RetryAfter(fields, now: now) { check(after.pause >= .zero, "a negative delay") }
   let control = CacheControl(fields)
   for name in ["max-age", "max-stale"] { check(control.seconds(name) ?? 0 >= 0, "a negative age") }
-  _ = SetCookie.date(text)
+  _ = CookieDate.parse(text)
 }
 
 /// Reads the lines of a head. At most 500 fields arrive, without line breaks.

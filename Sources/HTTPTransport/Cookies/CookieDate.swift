@@ -1,9 +1,10 @@
 import PortableFoundation
 
-extension SetCookie {
+/// The date in the `Expires` attribute of a cookie.
+enum CookieDate {
   /// Parses a date by RFC 6265 §5.1.1: a time, a day, a month and a year in any order. What follows the digits of a word,
   /// or the three letters of a month, does not count. A day that does not exist is not a valid date.
-  static func date(_ text: String) -> Date? {
+  static func parse(_ text: String) -> Date? {
     var (time, day, month, year): ([Int]?, Int?, Int?, Int?) = (nil, nil, nil, nil)
     for word in text.utf8.split(whereSeparator: isDelimiter) {
       if time == nil, let found = clock(word) {
