@@ -81,7 +81,8 @@ public struct CallEvent: Sendable {
   public var response: Response?
   /// The error of `finished`, `closed` and `failed`.
   public var error: NetworkError?
-  /// The time of `pause` and `decoded`.
+  /// The time since `started` of `received`, `failed` and `cancelled`, and since `sent` of `head`, `finished` and `closed`; that of
+  /// `pause` and `decoded` themselves.
   public internal(set) var duration: Duration?
   /// The bytes of `chunk`.
   public var data: Data?
@@ -95,9 +96,19 @@ public struct CallEvent: Sendable {
   /// observers.
   public internal(set) var source: Int?
 
-  init(_ kind: Kind, call: Int, at time: Duration, _ request: Request) {
-    (self.kind, self.call, self.time, self.request) = (kind, call, time, request)
+  init(_ kind: Kind, of call: CallNumber, at time: Duration, _ request: Request) {
+    (self.kind, self.call, self.time, self.request) = (kind, call.value, time, request)
+    switch kind {
+    case .received, .failed, .cancelled: duration = time - call.start
+    case .head, .finished, .closed: duration = request.context[Resends.self].map { time - $0.time }
+    default: duration = nil
+    }
   }
+
+  /// The transport's metrics of `finished`, `received` and `failed`, as far as they are known.
+  public var metrics: TransferMetrics? { response?.metrics ?? error?.metrics }
+  /// Whether the error of `failed`, or its response, was that of a `finished` attempt, so that a log of those has it already.
+  public var repeatsAttempt: Bool { error.map { $0.response != nil || $0.context[IsOfAttempt.self] } ?? false }
 
   /// Notes the number of requests before this event.
   mutating func countResends() {
@@ -112,4 +123,9 @@ public struct CallEvent: Sendable {
     case .failure(let error): self.error = error
     }
   }
+}
+
+/// A mark of errors with which the transport has finished an attempt.
+enum IsOfAttempt: ContextKey {
+  static let defaultValue = false
 }

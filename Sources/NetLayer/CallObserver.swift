@@ -24,6 +24,21 @@ extension CallObserver {
   public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> { next(request) }
 }
 
+/// An observer that passes each event to a closure.
+///
+/// ```swift
+/// Backend(baseURL: url, interceptors: [CallEventHandler { if $0.kind == .finished { count($0.metrics) } }])
+/// ```
+public struct CallEventHandler: CallObserver {
+  private let handler: @Sendable (CallEvent) -> Void
+
+  /// Creates an observer. `handler` is called as ``CallObserver/observe(_:)``.
+  public init(_ handler: @escaping @Sendable (CallEvent) -> Void) { self.handler = handler }
+
+  /// Calls the closure.
+  public func observe(_ event: CallEvent) { handler(event) }
+}
+
 extension Response {
   /// The response without the owner of its stream or WebSocket, so that an observer that keeps it keeps nothing open.
   var unowned: Response {

@@ -14,6 +14,8 @@ struct Resends: ContextKey, Sendable {
   private let count: Count
   /// The number of requests before this one; `nil` for a request that was not passed to the transport.
   private var before: Int?
+  /// The time when it was passed.
+  private(set) var time = Duration.zero
 
   init() { (count, before) = (Count(), nil) }
 
@@ -21,8 +23,9 @@ struct Resends: ContextKey, Sendable {
   var isOfSentRequest: Bool { before != nil }
 
   /// Returns the note of the next request.
-  func next() -> Resends {
+  func next(at time: Duration) -> Resends {
     var note = self
+    note.time = time
     note.before = count.value.wrappingAdd(1, ordering: .relaxed).oldValue
     return note
   }
@@ -41,10 +44,10 @@ struct Resends: ContextKey, Sendable {
 
 extension Request {
   /// Returns the request as it is passed to the transport, with its number.
-  func counted() -> Request {
+  func counted(at time: Duration) -> Request {
     guard let note = context[Resends.self] else { return self }
     var request = self
-    request.context[Resends.self] = note.next()
+    request.context[Resends.self] = note.next(at: time)
     return request
   }
 

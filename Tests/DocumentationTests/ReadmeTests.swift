@@ -23,7 +23,7 @@ final class ReadmeTests: XCTestCase {
 
   func test_readmes_haveTheSameSamples() throws {
     func samples(_ name: String) throws -> [Substring] {
-      try text(name).matches(of: /```(?:swift|sh)\n[^`]*```/).map(\.output)
+      try text(name).matches(of: /`{3}(?:swift|sh)\n[^`]*`{3}/).map(\.output)
     }
     XCTAssertEqual(try samples(names[0]).count, 3)
     XCTAssertEqual(try samples(names[0]), try samples(names[1]), names[1])

@@ -17,7 +17,7 @@ final class RecorderFactsTests: XCTestCase {
     _ kind: CallEvent.Kind, call: Int = 1, at uptime: Int = 0, keeping limit: Int = 1_000, _ request: Request? = nil,
     _ change: (inout CallEvent) -> Void = { _ in }
   ) -> RecordedCalls.Noted {
-    var event = CallEvent(kind, call: call, at: .zero, request ?? self.request)
+    var event = CallEvent(kind, of: CallNumber(value: call, start: .zero), at: .zero, request ?? self.request)
     change(&event)
     return RecordedCalls.Noted(
       event, at: Date(timeIntervalSince1970: Double(uptime)), uptime: .seconds(uptime), keeping: limit)
@@ -328,7 +328,9 @@ final class RecorderFactsTests: XCTestCase {
   func test_updatesAreAtMostTenASecond_andCostNothingWithoutASubscriber() throws {
     let scheduler = TestScheduler(resolution: .milliseconds(1))
     let recorder = Recorder(clock: scheduler)
-    func start(_ call: Int) { recorder.observe(CallEvent(.started, call: call, at: .zero, request)) }
+    func start(_ call: Int) {
+      recorder.observe(CallEvent(.started, of: CallNumber(value: call, start: .zero), at: .zero, request))
+    }
     start(1)
     scheduler.start()
     XCTAssertEqual(scheduler.clock, 0, "nothing is scheduled")

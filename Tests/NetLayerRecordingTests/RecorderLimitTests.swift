@@ -12,7 +12,7 @@ final class RecorderLimitTests: XCTestCase {
 
   private func event(_ kind: CallEvent.Kind, call: Int = 1, _ change: (inout CallEvent) -> Void = { _ in }) -> CallEvent
   {
-    var event = CallEvent(kind, call: call, at: .zero, request)
+    var event = CallEvent(kind, of: CallNumber(value: call, start: .zero), at: .zero, request)
     change(&event)
     return event
   }

@@ -295,7 +295,7 @@ final class RecorderTests: XCTestCase {
     var calls = RecordedCalls(maxCalls: 1, maxSize: 1 << 20, maxBodySize: 100, redaction: .standard)
     let url = try XCTUnwrap(URL(string: "wss://a.example/room"))
     func event(_ kind: CallEvent.Kind, _ message: WebSocketMessage? = nil) -> CallEvent {
-      var event = CallEvent(kind, call: 1, at: .zero, Request(url: url))
+      var event = CallEvent(kind, of: CallNumber(value: 1, start: .zero), at: .zero, Request(url: url))
       event.message = message
       return event
     }
@@ -312,7 +312,7 @@ final class RecorderTests: XCTestCase {
     let request = Request(url: url)
     let message = String(repeating: "-", count: 4_000) + "<password>" + String(repeating: "s3cr3t", count: 100)
     func keep(_ kind: CallEvent.Kind, _ fill: (inout CallEvent) -> Void = { _ in }) -> HAREntry? {
-      var event = CallEvent(kind, call: 1, at: .zero, request)
+      var event = CallEvent(kind, of: CallNumber(value: 1, start: .zero), at: .zero, request)
       fill(&event)
       calls.apply(RecordedCalls.Noted(event, at: Date(), uptime: .zero, keeping: 100))
       return calls.all.first?.attempts.first?.archived

@@ -64,14 +64,28 @@ final class CallObserverTests: XCTestCase {
     XCTAssertEqual(trail.kinds, [.started, .sent, .finished, .received, .decoded])
   }
 
+  func test_aSocketThatTheTransportDoesNotOpen_finishes() {
+    let virtual = VirtualNetwork(.never)
+    let trail = Trail()
+    let network = virtual.network(trail).with { $0.transport = PlainTransport(virtual.stub) }
+    _ = network.webSocket(.get("/s")).messages.subscribe(onError: { _ in })
+    virtual.scheduler.start()
+    XCTAssertEqual(trail.kinds, [.started, .sent, .finished, .failed])
+    XCTAssertEqual(trail.events.last?.repeatsAttempt, true)
+  }
+
   func test_aRetry_pausesBetweenItsAttempts() {
-    let virtual = VirtualNetwork(.sequence([.json("", status: 503), .failure(.timeout), .json("7")]))
+    let virtual = VirtualNetwork(
+      .sequence([.json("", status: 503, after: .seconds(0.25)), .failure(.timeout), .json("7")]))
     let trail = Trail()
     virtual.note("", virtual.network(retry, trail).responses(.get("/a")))
     virtual.scheduler.start()
     XCTAssertEqual(
       trail.kinds, [.started, .sent, .finished, .pause, .sent, .finished, .pause, .sent, .finished, .received])
-    XCTAssertEqual(trail.events.compactMap(\.duration), [.milliseconds(500), .seconds(1)])
+    func durations(_ kind: CallEvent.Kind) -> [Duration?] { trail.events.filter { $0.kind == kind }.map(\.duration) }
+    XCTAssertEqual(durations(.pause), [.milliseconds(500), .seconds(1)])
+    XCTAssertEqual(durations(.finished), [.milliseconds(250), .zero, .zero])
+    XCTAssertEqual(durations(.received), [.milliseconds(1750)])
     XCTAssertEqual(trail.events.filter { $0.kind == .sent }.map(\.request.attempt), [1, 2, 3])
     XCTAssertEqual(trail.events.filter { $0.kind == .finished }.map { $0.error?.kind }, [nil, .timeout, nil])
     XCTAssertEqual(trail.calls.count, 1)

@@ -1,5 +1,6 @@
 import NetLayer
 import Streams
+import Synchronization
 import Tracing
 
 /// An interceptor that creates a client span for each request and injects its context into the header fields.
@@ -36,17 +37,23 @@ public struct TracingInterceptor: CallObserver {
         request.method.rawValue, context: request.context[CallersContext.self] ?? .topLevel, ofKind: .client)
       var sent = request
       tracer.inject(span.context, into: &sent.headers, using: HeaderInjector())
-      // The monitor reports the end once: before the result is delivered, or when the caller cancels.
-      return EventMonitor { event in record(event, on: span) }.intercept(sent, next: next)
+      sent.context[SpanOfRequest.self] = span
+      let end = OneEnd(span)
+      return next(sent).do(
+        // Before the result is delivered. The head of a stream ends the span.
+        onNext: { _ in end() },
+        onError: { error in
+          span.setStatus(.init(code: .error, message: request.redaction(adding: redaction).redacted("\(error)")))
+          end()
+        }, onDispose: { end() })
     }
   }
 
-  /// Does nothing. Only calls with an observer count how often they were sent, for `http.request.resend_count`.
-  public func observe(_ event: CallEvent) {}
-
-  private func record(_ event: EventMonitor.Event, on span: any Span) {
-    // The events of the end carry the metrics.
-    guard event.kind != .measured else { return }
+  /// Records the attributes of a request that is sent, and of its end.
+  public func observe(_ event: CallEvent) {
+    guard [.sent, .head, .finished].contains(event.kind), let span = event.request.context[SpanOfRequest.self] else {
+      return
+    }
     for (name, value) in event.attributes(redaction: redaction) {
       if let text = value.string {
         span.attributes[name] = text
@@ -54,13 +61,24 @@ public struct TracingInterceptor: CallObserver {
         span.attributes[name] = number
       }
     }
-    if let error = event.error {
-      span.setStatus(.init(code: .error, message: redaction.redacted("\(error)")))
-    } else if let response = event.response, response.status >= 400 {
-      span.setStatus(.init(code: .error))
-    }
-    if event.kind != .started { span.end() }
+    if let response = event.response, response.status >= 400 { span.setStatus(.init(code: .error)) }
   }
+}
+
+/// The end of a span, once: by the result, or by the caller who cancels.
+private final class OneEnd: Sendable {
+  private let span: any Span
+  private let isOver = Atomic(false)
+
+  init(_ span: any Span) { self.span = span }
+
+  func callAsFunction() {
+    if isOver.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged { span.end() }
+  }
+}
+
+private enum SpanOfRequest: ContextKey {
+  static var defaultValue: (any Span)? { nil }
 }
 
 private enum CallersContext: ContextKey {

@@ -41,7 +41,7 @@ final class ObservabilityTests: XCTestCase {
 
   func test_callsAreLoggedWithTheirAttributes() async throws {
     let log = Log()
-    let network = network(EventMonitor.logging(to: Logger(label: "test") { _ in LogHandlerOfTests(log: log) }))
+    let network = network(CallEventHandler.logging(to: Logger(label: "test") { _ in LogHandlerOfTests(log: log) }))
     try await network.fetch(.get("/ok?token=secret"))
     _ = try? await network.fetch(.get("/bad"))
     _ = try? await network.fetch(.get("/cut"))
@@ -59,7 +59,7 @@ final class ObservabilityTests: XCTestCase {
 
   func test_callsAreTimedAndCounted() async throws {
     let metrics = TestMetrics()
-    let network = network(EventMonitor.metrics(metrics))
+    let network = network(CallEventHandler.metrics(metrics))
     try await network.fetch(.get("/ok"))
     _ = try? await network.fetch(.get("/bad"))
     let server = [
@@ -77,7 +77,7 @@ final class ObservabilityTests: XCTestCase {
   }
 
   func test_metricsOfTheSystem_mayBeBootstrappedAfterTheMonitor() async throws {
-    let network = network(EventMonitor.metrics())
+    let network = network(CallEventHandler.metrics())
     let metrics = TestMetrics()
     // Only this test uses the system's factory, which a process can set once.
     MetricsSystem.bootstrap(metrics)

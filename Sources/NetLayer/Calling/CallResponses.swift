@@ -111,8 +111,8 @@ final class CallResponses: StreamSource {
     let reading = network.reading
     if request.context[ResponseContext.self] !== reading { request.context[ResponseContext.self] = reading }
     if !request.credentials.isEmpty { request.credentials = [] }
-    if network.observers != nil {
-      request.context[CallNumber.self] = CallNumber.next()
+    if let observers = network.observers {
+      request.context[CallNumber.self] = CallNumber.next(at: observers.clock.uptime)
       // A reconnection counts together with the former connections.
       let isContinued = !isResent && request.context[Resends.self]?.isOfSentRequest == false
       if !isContinued { request.context[Resends.self] = Resends() }
@@ -175,7 +175,7 @@ final class CallResponses: StreamSource {
     /// The last response until the end, if only that one is to be emitted.
     let last: Cell<Response?>?
     /// The number of the call, if the network has observers.
-    let number: Int?
+    let number: CallNumber?
     /// The request of the call, if the network has observers.
     let call: Cell<Request>?
     /// The users of the call, if the network has interceptors.

@@ -16,17 +16,16 @@ import Streams
 /// unsuccessful status is not yet an error. Use the interceptors of this package in this order, and omit those that you
 /// don't need:
 ///
-/// 1. ``NetworkLogger``, ``EventMonitor``: observe each call once.
-/// 2. ``CoalescingInterceptor``: shares identical requests.
-/// 3. ``CacheInterceptor``: responds from the cache.
-/// 4. ``ReachabilityInterceptor``: waits while there is no network.
-/// 5. ``RetryInterceptor``: retries the steps below.
-/// 6. ``TraceInterceptor``: makes each attempt a span of the caller's trace.
-/// 7. ``AuthenticationInterceptor``: adds the newest token to each attempt.
-/// 8. ``LimitInterceptor``: limits the requests that reach the transport.
+/// 1. ``CoalescingInterceptor``: shares identical requests.
+/// 2. ``CacheInterceptor``: responds from the cache.
+/// 3. ``ReachabilityInterceptor``: waits while there is no network.
+/// 4. ``RetryInterceptor``: retries the steps below.
+/// 5. ``TraceInterceptor``: makes each attempt a span of the caller's trace.
+/// 6. ``AuthenticationInterceptor``: adds the newest token to each attempt.
+/// 7. ``LimitInterceptor``: limits the requests that reach the transport.
 ///
-/// A logger at the end observes every attempt. A ``CallObserver``, such as a recorder of the module NetLayerRecording, observes the
-/// whole path of a call at any position. An interceptor that adds credentials of a user is an ``AccountSource``, and passes them
+/// A ``CallObserver``, such as ``NetworkLogger`` or a recorder of the module NetLayerRecording, observes the whole path of a call at
+/// any position. An interceptor that adds credentials of a user is an ``AccountSource``, and passes them
 /// to ``InterceptorChain/callAsFunction(_:with:)``.
 public protocol Interceptor: Sendable {
   /// Returns the responses to `request`, usually the ones that `next` emits.

@@ -62,14 +62,14 @@ final class LoggingSamples: XCTestCase {
 
   func test_measuring() async throws {
     let durations = Durations()
-    let monitor = EventMonitor { event in
-      guard let response = event.response, let duration = event.duration else { return }
+    let observer = CallEventHandler { event in
+      guard event.kind == .finished, let response = event.response, let duration = event.duration else { return }
       let attributes = event.attributes()
       durations.record(duration, attributes)
       if response.status >= 500 { print("failed:", attributes["url.full"]?.string ?? "") }
     }
     let server = try TestServer { _ in .json("{}") }
-    try await Network(Backend(baseURL: server.url, interceptors: [monitor])).fetch(.get("/"))
+    try await Network(Backend(baseURL: server.url, interceptors: [observer])).fetch(.get("/"))
     XCTAssertEqual(durations.all.withLock { $0.first?["http.response.status_code"] }, 200)
     XCTAssertEqual(durations.all.withLock { $0.first?["network.protocol.version"]?.string }, "1.1")
   }

@@ -36,11 +36,11 @@
         }
       }
       transport = try CurlTransport(.init(maxConnectionsPerHost: 1))
-      let monitor = EventMonitor { [events] event in
-        guard event.kind == .measured, let metrics = event.metrics else { return }
+      let observer = CallEventHandler { [events] event in
+        guard event.kind == .finished, let metrics = event.metrics else { return }
         events.add(event.request.url.path, metrics)
       }
-      network = Network(Backend(baseURL: server.url, transport: transport, interceptors: [monitor]))
+      network = Network(Backend(baseURL: server.url, transport: transport, interceptors: [observer]))
     }
 
     private func outcome(_ path: String, _ timeouts: Request.Timeouts = .init()) throws -> TransportSuite.Outcome {

@@ -99,7 +99,7 @@ final class RecordedSecretsTests: XCTestCase {
     let recorder = Recorder()
     for (call, (request, result)) in try exchanges(secret).enumerated() {
       for kind in [CallEvent.Kind.started, .sent, .finished, .failed] {
-        var event = CallEvent(kind, call: call + 1, at: .zero, request)
+        var event = CallEvent(kind, of: CallNumber(value: call + 1, start: .zero), at: .zero, request)
         if kind == .finished { event.add(result) }
         if kind == .failed, case .failure(let error) = result { event.error = error }
         recorder.observe(event)

@@ -2,14 +2,14 @@ import Alamofire
 import NetLayer
 
 private protocol Both: NetLayer.Interceptor, NetLayer.ParameterEncoder, NetLayer.URLConvertible {}
-private protocol Others: Alamofire.EventMonitor, Alamofire.ParameterEncoder, Alamofire.URLConvertible {}
+private protocol Others: Alamofire.ParameterEncoder, Alamofire.URLConvertible {}
 
-private func types(_ request: NetLayer.Request, _ monitor: NetLayer.EventMonitor) -> [Any] {
+private func types(_ request: NetLayer.Request) -> [Any] {
   let (headers, method): (NetLayer.HTTPHeaders, NetLayer.HTTPMethod) = (["Accept": "text/plain"], .get)
   let parameters: NetLayer.Parameters = ["page": 1]
   let login: NetLayer.AuthenticationInterceptor? = nil
   let (policy, encoder) = (NetLayer.RetryPolicy(), NetLayer.JSONParameterEncoder())
-  return [request, monitor, headers, method, parameters, login as Any, policy, encoder]
+  return [request, headers, method, parameters, login as Any, policy, encoder]
 }
 
 private func others() -> [Any] {

@@ -16,7 +16,6 @@ public class AuthenticationInterceptor<Authenticator> {
   public init() {}
 }
 
-public protocol EventMonitor {}
 public protocol ParameterEncoder {}
 public protocol URLConvertible {}
 

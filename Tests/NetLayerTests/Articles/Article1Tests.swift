@@ -83,7 +83,7 @@ final class Article1Tests: XCTestCase {
     let network = Network(
       Backend(
         baseURL: URL(string: "http://base"), transport: stub, timeouts: .init(attempt: .seconds(5)),
-        interceptors: [EventMonitor { if $0.kind == .started { notes.add("started") } }],
+        interceptors: [CallEventHandler { if $0.kind == .started { notes.add("started") } }],
         onError: { notes.add("\($0.kind)") }))
     _ = record(network.request(TestAPI.user(9), as: BaseResp<UserInfo>.self))
     XCTAssertEqual(notes.all, ["started", "rejected"])

@@ -175,12 +175,12 @@ final class CallEndTests: XCTestCase {
     XCTAssertEqual(status, 203)
   }
 
-  func test_monitorsReportAFailure_andNoCancellation() {
+  func test_observersReceiveAFailure_andNoCancellation() {
     let (virtual, events) = (VirtualNetwork(.never), Notes())
-    let monitor = EventMonitor { events.add("\($0.kind)") }
-    virtual.note("", virtual.network(monitor).with { $0.timeouts.call = .seconds(1) }.responses(.get, "/x"))
+    let observer = CallEventHandler { events.add("\($0.kind)") }
+    virtual.note("", virtual.network(observer).with { $0.timeouts.call = .seconds(1) }.responses(.get, "/x"))
     virtual.scheduler.start()
-    XCTAssertEqual(events.all.filter { $0 != "measured" }, ["started", "failed"])
+    XCTAssertEqual(events.all, ["started", "sent", "failed", "finished"])
   }
 
   // MARK: Nothing in flight

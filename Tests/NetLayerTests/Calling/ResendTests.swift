@@ -27,9 +27,9 @@ final class ResendTests: XCTestCase {
     func sign(_ content: SignedContent) -> RequestSignature { RequestSignature(headers: ["X-Sign": "1"]) }
   }
 
-  /// A monitor that notes the count of each event; `-` for none.
-  private func monitor(_ notes: Notes) -> EventMonitor {
-    EventMonitor { event in
+  /// An observer that notes the attribute of each event; `-` for none.
+  private func attributes(_ notes: Notes) -> CallEventHandler {
+    CallEventHandler { event in
       notes.add("\(event.kind) \(event.attributes()["http.request.resend_count"].map { "\($0)" } ?? "-")")
     }
   }
@@ -43,45 +43,44 @@ final class ResendTests: XCTestCase {
       refresh: { _ in .just(Token(access: "new", account: "ann")) })
   }
 
-  /// Returns the counts of the requests, and of the events of a monitor before the transport and of one before all others.
+  /// Returns the counts of the requests, and the attributes of their ends and of the call's.
   private func run(
     _ virtual: VirtualNetwork, _ interceptors: [any Interceptor], signer: (any Signer)? = nil,
     advance: (TestScheduler) -> Void = { $0.start() }
-  ) -> (sent: [String], inner: [String], outer: [String]) {
-    let (trail, inner, outer) = (Trail(), Notes(), Notes())
+  ) -> (sent: [String], finished: [String], ends: [String]) {
+    let (trail, notes) = (Trail(), Notes())
     let network = virtual.network().with {
-      $0.interceptors = [monitor(outer), trail] + interceptors + [monitor(inner)]
+      $0.interceptors = [attributes(notes), trail] + interceptors
       $0.signer = signer
     }
     virtual.note("", network.responses(.get, "/a"))
     advance(virtual.scheduler)
     XCTAssertEqual(virtual.notes.all.count, 1, "\(virtual.notes.all)")
     XCTAssertEqual(trail.numbers(of: "sent").count, virtual.stub.requests.count)
-    func ends(_ notes: Notes) -> [String] { notes.all.filter { !$0.hasPrefix("measured") } }
-    return (trail.numbers(of: "sent"), ends(inner), ends(outer))
+    func kinds(_ kinds: String...) -> [String] { notes.all.filter { kinds.contains(String($0.prefix { $0 != " " })) } }
+    return (trail.numbers(of: "sent"), kinds("finished"), kinds("started", "received", "failed"))
   }
 
   func test_aCallThatIsSentOnce_hasNoResends() {
     let result = run(VirtualNetwork(.json("ok")), [retry])
     XCTAssertEqual(result.sent, ["0"])
-    XCTAssertEqual(result.inner, ["started -", "received -"])
-    XCTAssertEqual(result.outer, ["started -", "received -"])
+    XCTAssertEqual(result.finished, ["finished -"])
+    XCTAssertEqual(result.ends, ["started -", "received -"])
   }
 
   func test_aRetry_counts() {
     let result = run(VirtualNetwork(.sequence([.json("", status: 503), .failure(.timeout), .json("ok")])), [retry])
     XCTAssertEqual(result.sent, ["0", "1", "2"])
-    XCTAssertEqual(
-      result.inner, ["started -", "received -", "started 1", "failed 1", "started 2", "received 2"])
-    XCTAssertEqual(result.outer, ["started -", "received 2"])
+    XCTAssertEqual(result.finished, ["finished -", "finished 1", "finished 2"])
+    XCTAssertEqual(result.ends, ["started -", "received 2"])
   }
 
   func test_aRefreshedToken_counts() throws {
     let virtual = VirtualNetwork { $0.headers["Authorization"] == "Bearer new" ? .json("ok") : .json("", status: 401) }
     let result = run(virtual, [try login()])
     XCTAssertEqual(result.sent, ["0", "1"])
-    XCTAssertEqual(result.inner, ["started -", "received -", "started 1", "received 1"])
-    XCTAssertEqual(result.outer, ["started -", "received 1"])
+    XCTAssertEqual(result.finished, ["finished -", "finished 1"])
+    XCTAssertEqual(result.ends, ["started -", "received 1"])
   }
 
   func test_aChallenge_counts() throws {
@@ -93,7 +92,7 @@ final class ResendTests: XCTestCase {
       for: [try XCTUnwrap(url)], user: "ada", password: "pass", allowsBasicWithoutTLS: true)
     let result = run(virtual, [challenge])
     XCTAssertEqual(result.sent, ["0", "1"])
-    XCTAssertEqual(result.outer, ["started -", "received 1"])
+    XCTAssertEqual(result.ends, ["started -", "received 1"])
   }
 
   func test_aNetworkThatIsBack_counts() {
@@ -103,7 +102,7 @@ final class ResendTests: XCTestCase {
     virtual.scheduler.scheduleAt(9000) { state.accept(true) }
     let result = run(virtual, [ReachabilityInterceptor(Switch(state: state))])
     XCTAssertEqual(result.sent, ["0", "1"])
-    XCTAssertEqual(result.inner, ["started -", "failed -", "started 1", "received 1"])
+    XCTAssertEqual(result.finished, ["finished -", "finished 1"])
   }
 
   func test_redirectsOfASignedRequest_count() {
@@ -113,7 +112,7 @@ final class ResendTests: XCTestCase {
     }
     let result = run(virtual, [], signer: Fixed())
     XCTAssertEqual(result.sent, ["0", "1", "2"])
-    XCTAssertEqual(result.outer, ["started -", "received 2"])
+    XCTAssertEqual(result.ends, ["started -", "received 2"])
   }
 
   func test_redirectsThatTheTransportFollows_count() throws {
@@ -123,15 +122,15 @@ final class ResendTests: XCTestCase {
       default: request.header("Authorization") == "Bearer new" ? .text("ok") : .status(401)
       }
     }
-    let (trail, outer) = (Trail(), Notes())
+    let (trail, notes) = (Trail(), Notes())
     let login = AuthenticationInterceptor(
       for: [server.url], store: MemoryTokenStore(Token(access: "old", account: "ann")),
       refresh: { _ in .just(Token(access: "new", account: "ann")) })
-    let network = Network(Backend(baseURL: server.url, interceptors: [monitor(outer), trail, login]))
+    let network = Network(Backend(baseURL: server.url, interceptors: [attributes(notes), trail, login]))
     XCTAssertEqual(try network.responses(.get, "/a").toBlocking(timeout: .seconds(20)).last()?.status, 200)
     XCTAssertEqual(server.requestCount, 4)
     XCTAssertEqual(trail.all.all, ["started 0", "sent 0", "finished 1", "sent 2", "finished 3", "received 3"])
-    XCTAssertEqual(outer.all, ["started -", "measured 1", "measured 3", "received 3"])
+    XCTAssertEqual(notes.all, ["started -", "sent -", "finished 1", "sent 2", "finished 3", "received 3"])
   }
 
   func test_allCausesTogether_count() throws {
@@ -141,7 +140,7 @@ final class ResendTests: XCTestCase {
     }
     let result = run(virtual, [retry, try login()])
     XCTAssertEqual(result.sent, ["0", "1", "2"])
-    XCTAssertEqual(result.outer, ["started -", "received 2"])
+    XCTAssertEqual(result.ends, ["started -", "received 2"])
   }
 
   func test_reconnectionsOfEvents_count() {
@@ -171,12 +170,12 @@ final class ResendTests: XCTestCase {
 
   func test_aPause_hasTheNumberOfTheNextRequest_andACancellationThatOfTheLast() {
     let virtual = VirtualNetwork(.sequence([.json("", status: 503), .never]))
-    let (trail, outer) = (Trail(), Notes())
-    let call = virtual.note("", virtual.network(monitor(outer), trail, retry).responses(.get, "/a"))
+    let (trail, notes) = (Trail(), Notes())
+    let call = virtual.note("", virtual.network(attributes(notes), trail, retry).responses(.get, "/a"))
     virtual.scheduler.advanceTo(5000)
     call.dispose()
     XCTAssertEqual(trail.all.all, ["started 0", "sent 0", "finished 0", "pause 1", "sent 1", "cancelled 1"])
-    XCTAssertEqual(outer.all.last, "cancelled 1")
+    XCTAssertEqual(notes.all.last, "cancelled 1")
   }
 
   func test_theRequestOfAnEarlierCall_andItsContext_startAtZero() throws {
@@ -203,20 +202,5 @@ final class ResendTests: XCTestCase {
     _ = virtual.network(trail).pages(.get("/1"), of: Int.self).subscribe()
     virtual.scheduler.start()
     XCTAssertEqual(trail.numbers(of: "sent"), ["0", "0"])
-  }
-
-  /// Without an observer, only the attempts of retries are known.
-  func test_withoutAnObserver_retriesAreKnown() {
-    let virtual = VirtualNetwork(.sequence([.json("", status: 503), .json("ok")]))
-    let notes = Notes()
-    struct Plain: Interceptor {
-      let monitor: EventMonitor
-      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
-        monitor.intercept(request, next: next)
-      }
-    }
-    virtual.note("", virtual.network(retry, Plain(monitor: monitor(notes))).responses(.get, "/a"))
-    virtual.scheduler.start()
-    XCTAssertEqual(notes.all, ["started -", "received -", "started 1", "received 1"])
   }
 }

@@ -136,16 +136,17 @@ final class InterceptorTests: XCTestCase {
       default: .never
       }
     }
-    let monitor = EventMonitor { event in
+    let observer = CallEventHandler { event in
       let (path, duration) = (event.request.url.path, event.duration.map { "\($0)" } ?? "no duration")
       switch event.kind {
       case .started: notes.add("> \(path), \(duration)")
       case .received: notes.add("\(event.response?.status ?? 0) \(duration)")
       case .failed: notes.add("\(event.error?.kind ?? .other) \(duration)")
-      default: notes.add("\(event.kind) \(path) \(duration)")
+      case .cancelled: notes.add("\(event.kind) \(path) \(duration)")
+      default: break
       }
     }
-    let network = network(stub, [monitor]).with { ($0.clock, $0.mapping) = (scheduler, scheduler) }
+    let network = network(stub, [observer]).with { ($0.clock, $0.mapping) = (scheduler, scheduler) }
     let subscriptions = ["/ok", "/bad", "/never"].map { network.responses(.get, $0).subscribe(onError: { _ in }) }
     scheduler.advanceBy(2000)
     subscriptions.forEach { $0.dispose() }

@@ -15,8 +15,8 @@ struct NetLayerUpstreams: Upstreams {
     executor = settings.runsOnTransport ? transport.executor : nil
     // Both services share the interceptors. Budget, cache and shared requests keep origins apart.
     let interceptors: [any Interceptor] = [
-      EventMonitor.logging(to: settings.logger("upstreams"), level: .debug),
-      EventMonitor.metrics(),
+      CallEventHandler.logging(to: settings.logger("upstreams"), level: .debug),
+      CallEventHandler.metrics(),
       CoalescingInterceptor(),
       CacheInterceptor(ResponseCache(storingIn: nil, maxMemorySize: 64 << 20)),
       RetryInterceptor(policy: RetryPolicy(attempts: 3, initialDelay: .milliseconds(50)), budget: RetryBudget()),

@@ -1,15 +1,16 @@
 import PortableFoundation
 import Streams
 
-/// An interceptor that logs requests and responses.
+/// An observer that logs requests and responses.
 ///
 /// ```swift
 /// Backend(baseURL: url, interceptors: [NetworkLogger(level: .body)])
 /// ```
-/// It writes one entry per request and one per result. `redaction` hides secrets; large and non-text bodies are
+/// It writes one entry per request that is sent and one per result, a retry included. A cached response, a failure before a request
+/// is sent and a cancelled call have one entry. `redaction` hides secrets; large and non-text bodies are
 /// summarized. Lines of a body are indented, and control characters are visible, as in `\u{1B}`, so that a server can't add
 /// a line that looks like an entry.
-public struct NetworkLogger: Interceptor {
+public struct NetworkLogger: CallObserver {
   /// A level of detail.
   public struct Level: Sendable, Hashable, Comparable {
     private let rank: Int
@@ -56,41 +57,36 @@ public struct NetworkLogger: Interceptor {
     self.output = output
   }
 
-  /// Logs `request` and its result.
-  public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
-    guard level > .off else { return next(request) }
+  /// Logs the event.
+  public func observe(_ event: CallEvent) {
+    guard level > .off else { return }
     var logger = self
-    logger.redaction = request.redaction(adding: redaction)
-    let (own, clock) = (logger, next.clock)
-    return Observable.deferred {
-      let start = clock.uptime
-      @Sendable func milliseconds() -> Int64 {
-        Int64(exactly: ((clock.uptime - start) / .milliseconds(1)).rounded()) ?? .max
-      }
-      let hasEnded = Locked(false)
-      own.output(own.entry(request))
-      return next(request).do(
-        onNext: { response in
-          // Before emitting, because a retry ends this attempt with its response.
-          hasEnded.withLock { $0 = true }
-          own.output(own.entry(response, milliseconds()))
-        },
-        onError: { error in
-          hasEnded.withLock { $0 = true }
-          own.output(own.entry(NetworkError.wrapping(error), request, milliseconds()))
-        },
-        onCompleted: { hasEnded.withLock { $0 = true } },
-        onDispose: {
-          guard !hasEnded.withLock({ $0 }) else { return }
-          let time = milliseconds()
-          own.output(
-            own.text(["<-- CANCELLED \(request.method) \(own.redaction.redacted(request.url)) (\(time) ms)"]))
-        })
-    }
+    logger.redaction = event.request.redaction(adding: redaction)
+    if let entry = logger.entry(event) { output(entry) }
   }
 }
 
 extension NetworkLogger {
+  private func entry(_ event: CallEvent) -> String? {
+    let milliseconds = Int64(exactly: ((event.duration ?? .zero) / .milliseconds(1)).rounded()) ?? .max
+    let request = event.request
+    switch event.kind {
+    case .sent: return entry(request)
+    case .head, .received, .finished, .closed, .failed:
+      if let error = event.error {
+        // The call is cancelled, too, or has another error.
+        guard error.kind != .cancelled, event.kind != .failed || !event.repeatsAttempt else { return nil }
+        return entry(error, request, milliseconds)
+      }
+      guard let response = event.response else { return nil }
+      let isNew = event.kind == .received ? response.origin.isCache : event.kind == .head || !request.isStreamed
+      return isNew ? entry(response, milliseconds) : nil
+    case .cancelled:
+      return text(["<-- CANCELLED \(request.method) \(redaction.redacted(request.url)) (\(milliseconds) ms)"])
+    default: return nil
+    }
+  }
+
   private func entry(_ request: Request) -> String {
     if showsCurl { return request.curlCommand(redaction: redaction) }
     var lines = ["--> \(request.method) \(redaction.redacted(request.url))\(size(request.body))\(request.attemptNote)"]

@@ -55,7 +55,7 @@ final class Transmission: Disposable, LimitedWork {
     _ request: Request, _ network: Network, _ progress: ProgressHandler?, _ delivery: InterceptorChain.Delivery,
     _ sink: consuming Sink<Response>
   ) {
-    self.request = network.observers == nil ? request : request.counted()
+    self.request = network.observers.map { request.counted(at: $0.clock.uptime) } ?? request
     (self.network, self.progress, self.delivery, limit) = (network, progress, delivery, CallLimit.of(request))
     let subscription = sink.subscription
     state = Locked(State(receiver: sink))
@@ -117,7 +117,7 @@ final class Transmission: Disposable, LimitedWork {
       finish(result)
       switch result {
       case .success(let response): add(.response(response))
-      case .failure(let error): add(.failure(error))
+      case .failure(let error): add(.failure(finished(error)))
       }
     }
     let transport = network.transport
@@ -147,7 +147,7 @@ final class Transmission: Disposable, LimitedWork {
           case .success(let response): buffer.finish(nil, response.metrics, trailers: response.trailers)
           case .failure(let error):
             buffer.finish(error, error.metrics)
-            add(.failure(error))
+            add(.failure(finished(error)))
           }
         }))
     buffer.attach(control)
@@ -155,14 +155,13 @@ final class Transmission: Disposable, LimitedWork {
 
   private func connect(_ options: WebSocketOptions) {
     guard let transport = network.transport as? any WebSocketTransport else {
-      countOut()
       let name = type(of: network.transport)
-      return add(
-        .failure(
-          NetworkError(
-            kind: .invalidRequest,
-            reason: "\(name) does not open WebSockets; on Linux, CurlTransport does, with libcurl 7.68 or later",
-            request: request)))
+      let error = NetworkError(
+        kind: .invalidRequest,
+        reason: "\(name) does not open WebSockets; on Linux, CurlTransport does, with libcurl 7.68 or later",
+        request: request)
+      finish(.failure(error))
+      return add(.failure(finished(error)))
     }
     let noted = network.observers.map { observers in
       { @Sendable [request] message in observers.note(.messageSent, of: request) { $0.message = message } }
@@ -193,7 +192,7 @@ final class Transmission: Disposable, LimitedWork {
           }
           link.messages.whenAttached { [self] in
             link.messages.end(with: result)
-            if case .failure(let error) = result { add(.failure(error)) }
+            if case .failure(let error) = result { add(.failure(finished(error))) }
           }
         }))
     link.messages.attach(control)
@@ -206,6 +205,14 @@ final class Transmission: Disposable, LimitedWork {
     // Those of a stream are counted with its head.
     if !request.isStreamed { request.context[Resends.self]?.add(redirects: result.redirectCount) }
     observers.note(.finished, of: request) { $0.add(result) }
+  }
+
+  /// Returns an error with which the transport has finished the attempt, as observers of the call see it.
+  private func finished(_ error: NetworkError) -> NetworkError {
+    guard network.observers != nil else { return error }
+    var error = error
+    error.context[IsOfAttempt.self] = true
+    return error
   }
 
   private func noteHead(_ response: Response) {

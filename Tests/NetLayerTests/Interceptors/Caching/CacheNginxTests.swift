@@ -49,7 +49,7 @@ final class CacheNginxTests: XCTestCase {
     let network = Network(
       Backend(
         baseURL: nginx.url, transport: DefaultTransport.make(), clock: clock,
-        interceptors: [CacheInterceptor(cache), sent.monitor]))
+        interceptors: [CacheInterceptor(cache), sent.observer]))
     var origins: [Response.Origin] = []
     @discardableResult
     func call(_ path: String, _ method: HTTPMethod = .get, _ headers: HTTPHeaders = [:]) throws -> Response {
@@ -147,8 +147,8 @@ private final class SentCounter: Sendable {
 
   var count: Int { number.withLock { $0 } }
 
-  var monitor: EventMonitor {
-    EventMonitor { [self] event in if event.kind == .started { number.withLock { $0 += 1 } } }
+  var observer: CallEventHandler {
+    CallEventHandler { [self] event in if event.kind == .started { number.withLock { $0 += 1 } } }
   }
 }
 

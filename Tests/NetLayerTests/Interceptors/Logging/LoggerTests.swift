@@ -151,6 +151,50 @@ final class LoggerTests: XCTestCase {
       "<-- CANCELLED GET http://h/a?token=*** (0 ms)")
   }
 
+  /// Returns the entries of a logger at any place among the interceptors.
+  private func entries(_ virtual: VirtualNetwork, _ others: [any Interceptor], _ call: (Network) -> Void) -> [String] {
+    let notes = Notes()
+    let network = virtual.network().with { $0.interceptors = [NetworkLogger { notes.add($0) }] + others }
+    call(network)
+    virtual.scheduler.start()
+    return notes.all
+  }
+
+  func test_eachRequestAndResult_areLoggedOnce() {
+    let retry = RetryInterceptor(policy: RetryPolicy(jitter: { $0.upperBound }))
+    let failing = VirtualNetwork(.sequence([.json("", status: 503), .failure(.timeout), .json("", status: 404)]))
+    let lines = entries(failing, [retry]) { _ = $0.request(.get("/x"), as: Int.self).subscribe(onError: { _ in }) }
+    XCTAssertEqual(
+      lines.map { $0.prefix(10) },
+      ["--> GET ht", "<-- 503 GE", "--> GET ht", "<-- FAILED", "--> GET ht", "<-- 404 GE"], "\(lines)")
+  }
+
+  func test_failureBeforeARequest_andACacheHit_areLogged() {
+    struct Refusal: Interceptor {
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+        .error(NetworkError(kind: .authentication, reason: "nobody is signed in", request: request))
+      }
+    }
+    let refused = entries(VirtualNetwork(.json("1")), [Refusal()]) {
+      _ = $0.responses(.get, "/x").subscribe(onError: { _ in })
+    }
+    XCTAssertEqual(refused.count, 1)
+    XCTAssert(refused[0].hasPrefix("<-- FAILED GET http://h/x"), refused[0])
+    let cached = entries(
+      VirtualNetwork(.response(headers: ["Cache-Control": "max-age=60"], body: Data("1".utf8))),
+      [CacheInterceptor(ResponseCache(storingIn: nil))]
+    ) { network in
+      _ = network.responses(.get, "/x").concat(network.responses(.get, "/x")).subscribe()
+    }
+    XCTAssertEqual(cached.map { $0.prefix(7) }, ["--> GET", "<-- 200", "<-- 200"], "\(cached)")
+  }
+
+  func test_aStream_isLoggedWhenItsHeadArrives() {
+    let virtual = VirtualNetwork { _ in .chunks([Data("a\n".utf8), Data("b\n".utf8)]) }
+    let lines = entries(virtual, []) { _ = $0.lines(.get("/x"), as: String.self).subscribe() }
+    XCTAssertEqual(lines.map { $0.prefix(7) }, ["--> GET", "<-- 200"], "\(lines)")
+  }
+
   func test_row_2_19_request_canBePrintedAsACurlCommand() throws {
     let entry = log(.basic, curl: true) { $0.responses(.post, "/a", parameters: ["it's": "x"], encoding: .json) }[0]
     XCTAssertEqual(

@@ -27,7 +27,7 @@ final class OneRedactionTests: XCTestCase {
         baseURL: URL(string: "http://h"), transport: try RecordingTransport(stub, to: file),
         interceptors: [
           recorder, NetworkLogger(level: .body, redaction: logger) { lines.add($0) },
-          EventMonitor { event in events.add("\(event.attributes())") },
+          CallEventHandler { event in events.add("\(event.attributes())") },
         ], onError: { events.add("\($0)") }, redaction: redaction))
     let call = Call<Response>.post("/x", json: ["customer": secret])
       .query(["customer": secret]).header("X-Customer", secret)

@@ -1,11 +1,12 @@
 import Foundation
 import HTTPTransport
 import LoopbackServer
-import NetLayer
 import Streams
 import StreamsTesting
 import TestSupport
 import XCTest
+
+@testable import NetLayer
 
 final class TraceInterceptorTests: XCTestCase {
   private let parent = TraceContext(
@@ -119,10 +120,11 @@ final class TraceInterceptorTests: XCTestCase {
   func test_eventsHaveOpenTelemetryAttributes() throws {
     let virtual = VirtualNetwork(.sequence([.json("busy", status: 503), .json("ok")]))
     let seen = Locked([[String: String]]())
-    let monitor = EventMonitor { event in
+    let observer = CallEventHandler { event in
+      guard event.kind == .sent || event.kind == .finished else { return }
       seen.withLock { $0.append(event.attributes().mapValues { "\($0)" }) }
     }
-    virtual.note("", virtual.network(retry(virtual), monitor).responses(.get, "/x", parameters: ["token": "secret"]))
+    virtual.note("", virtual.network(retry(virtual), observer).responses(.get, "/x", parameters: ["token": "secret"]))
     virtual.scheduler.start()
     let common = [
       "http.request.method": "\"GET\"", "server.address": "\"h\"", "server.port": "80",
@@ -139,18 +141,18 @@ final class TraceInterceptorTests: XCTestCase {
   }
 
   func test_failureAndUnknownMethodHaveTheirAttributes() throws {
-    var request = Request(method: "BREW", url: try XCTUnwrap(URL(string: "https://pot:8443/")))
-    request.attempt = 3
-    let error = NetworkError(kind: .timeout, reason: "late")
-    let failed = EventMonitor.Event.failed(request, error, after: .seconds(1)).attributes()
-    XCTAssertEqual(failed["http.request.method"], "_OTHER")
-    XCTAssertEqual(failed["http.request.method_original"], "BREW")
-    XCTAssertEqual(failed["server.port"], 8443)
-    XCTAssertEqual(failed["error.type"], "timeout")
-    XCTAssertEqual(failed["http.request.resend_count"], 2)
+    let request = Request(method: "BREW", url: try XCTUnwrap(URL(string: "https://pot:8443/")))
+    var failed = CallEvent(.failed, of: CallNumber(value: 1, start: .zero), at: .seconds(1), request)
+    failed.error = NetworkError(kind: .timeout, reason: "late")
+    let attributes = failed.attributes()
+    XCTAssertEqual(attributes["http.request.method"], "_OTHER")
+    XCTAssertEqual(attributes["http.request.method_original"], "BREW")
+    XCTAssertEqual(attributes["server.port"], 8443)
+    XCTAssertEqual(attributes["error.type"], "timeout")
     for (place, address) in [("127.0.0.1:81", "127.0.0.1"), ("[::1]:81", "::1")] {
       let metrics = TransferMetrics(total: .seconds(1), httpVersion: "2", remoteAddress: place)
-      let measured = EventMonitor.Event.measured(request, metrics).attributes()
+      failed.error?.metrics = metrics
+      let measured = failed.attributes()
       XCTAssertEqual(measured["network.peer.address"]?.string, address)
       XCTAssertEqual(measured["network.peer.port"], 81)
       XCTAssertEqual(measured["network.protocol.version"], "2")

@@ -1,6 +1,6 @@
 import PortableFoundation
 
-extension EventMonitor.Event {
+extension CallEvent {
   /// Returns the event's attributes, named by OpenTelemetry's semantic conventions for HTTP client spans, as far as
   /// they are known.
   ///
@@ -8,7 +8,7 @@ extension EventMonitor.Event {
   ///   list
   /// - `url.full`, `server.address`, `server.port`
   /// - `http.request.resend_count`, from the second request of the call on, for any reason: a retry, a refreshed token, a
-  ///   challenge, a redirect. Without a ``CallObserver`` among the interceptors of the backend, only retries are known
+  ///   challenge, a redirect
   /// - `http.response.status_code`
   /// - `error.type`: the status if it is at least 400, or the ``/HTTPTransport/NetworkError/Kind``
   /// - `network.protocol.version`, `network.peer.address`, `network.peer.port`

@@ -1,11 +1,12 @@
 import Logging
 import NetLayer
 
-extension EventMonitor {
-  /// Logs the outcome of each request, with OpenTelemetry's attributes as metadata.
+extension CallEventHandler {
+  /// Logs each request that is sent, when it has ended, and each failure of a call before it is sent, with OpenTelemetry's
+  /// attributes as metadata.
   ///
   /// ```swift
-  /// Backend(baseURL: url, interceptors: [EventMonitor.logging(to: Logger(label: "shop"))])
+  /// Backend(baseURL: url, interceptors: [CallEventHandler.logging(to: Logger(label: "shop"))])
   /// ```
   /// - Parameters:
   ///   - logger: The logger for the messages, which it receives on the thread of the event.
@@ -13,24 +14,28 @@ extension EventMonitor {
   ///   - more: The secrets to hide in URLs, in addition to those of the backend.
   public static func logging(
     to logger: Logger, level: Logger.Level = .info, redaction more: Redaction = .backend
-  ) -> EventMonitor {
-    EventMonitor { event in
+  ) -> CallEventHandler {
+    CallEventHandler { event in
       let own: Logger.Level
-      if let response = event.response {
-        own = response.status < 400 ? level : .notice
-      } else if event.error != nil {
-        own = .warning
-      } else if event.kind == .cancelled {
-        own = .notice
-      } else {
-        return
+      switch event.kind {
+      case .failed where !event.repeatsAttempt: own = .warning
+      case .finished, .closed:
+        if let error = event.error {
+          own = error.kind == .cancelled ? .notice : .warning
+        } else {
+          own = (event.response?.status ?? 0) < 400 ? level : .notice
+        }
+      default: return
       }
       // Redaction and attributes take time.
       guard logger.logLevel <= own else { return }
       let redaction = event.request.redaction(adding: more)
-      let line =
-        event.response.map { "\($0.status)" }
-        ?? event.error.map { "failed: \(redaction.redacted("\($0)"))" } ?? "cancelled"
+      let line: String
+      if let error = event.error {
+        line = error.kind == .cancelled ? "cancelled" : "failed: \(redaction.redacted("\(error)"))"
+      } else {
+        line = event.response.map { "\($0.status)" } ?? "closed"
+      }
       let request = event.request
       logger.log(
         level: own, "\(request.method) \(redaction.redacted(request.url)) \(line)",
