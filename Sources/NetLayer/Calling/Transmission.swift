@@ -157,12 +157,8 @@ final class Transmission: Disposable, LimitedWork {
     guard let transport = network.transport as? any WebSocketTransport else {
       countOut()
       let name = type(of: network.transport)
-      return add(
-        .failure(
-          NetworkError(
-            kind: .invalidRequest,
-            reason: "\(name) does not open WebSockets; on Linux, CurlTransport does, with libcurl 7.68 or later",
-            request: request)))
+      let reason = "\(name) does not open WebSockets; on Linux, CurlTransport does, with libcurl 7.68 or later"
+      return add(.failure(NetworkError(kind: .invalidRequest, reason: reason, request: request)))
     }
     let noted = network.observers.map { observers in
       { @Sendable [request] message in observers.note(.messageSent, of: request) { $0.message = message } }
@@ -185,12 +181,7 @@ final class Transmission: Disposable, LimitedWork {
         }, message: noting(.messageReceived, link.messages.push) { $0.message = $1 },
         closed: { [self] result in
           countOut()
-          network.observers?.note(.closed, of: request) { event in
-            switch result {
-            case .success(let close): event.close = close
-            case .failure(let error): event.error = error
-            }
-          }
+          noteClose(result)
           link.messages.whenAttached { [self] in
             link.messages.end(with: result)
             if case .failure(let error) = result { add(.failure(error)) }
@@ -207,6 +198,15 @@ final class Transmission: Disposable, LimitedWork {
     if !request.isStreamed { request.context[Resends.self]?.add(redirects: result.redirectCount) }
     observers.note(.finished, of: request) { $0.add(result) }
   }
+  private func noteClose(_ result: Result<WebSocketClose, NetworkError>) {
+    network.observers?.note(.closed, of: request) { event in
+      switch result {
+      case .success(let close): event.close = close
+      case .failure(let error): event.error = error
+      }
+    }
+  }
+
 
   private func noteHead(_ response: Response) {
     guard let observers = network.observers else { return }
