@@ -4,15 +4,14 @@ import Streams
 /// The last interceptor, which sends a request to the transport at each subscription.
 struct TransportInterceptor: Interceptor {
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
-    let (network, progress, delivery) = (next.network, next.progress, next.delivery)
     // Few requests have such credentials. For the others, no closure is allocated.
     if OriginRedirects.follows(request) {
       let redirects = OriginRedirects(request, clock: next.clock) { request in
-        Observable(push: { Transmission.begin(request, network, progress, delivery, Sink($0, $1)) })
+        Observable(push: { Transmission.begin(request, next, Sink($0, $1)) })
       }
       return redirects.response
     }
-    return Observable(push: { Transmission.begin(request, network, progress, delivery, Sink($0, $1)) })
+    return Observable(push: { Transmission.begin(request, next, Sink($0, $1)) })
   }
 }
 
@@ -51,12 +50,10 @@ final class Transmission: Disposable, LimitedWork {
   /// requests cancelled outside the lock.
   let state: Locked<State>
 
-  init(
-    _ request: Request, _ network: Network, _ progress: ProgressHandler?, _ delivery: InterceptorChain.Delivery,
-    _ sink: consuming Sink<Response>
-  ) {
+  init(_ request: Request, _ chain: InterceptorChain, _ sink: consuming Sink<Response>) {
+    (network, progress, delivery) = (chain.network, chain.progress, chain.delivery)
     self.request = network.observers == nil ? request : request.counted()
-    (self.network, self.progress, self.delivery, limit) = (network, progress, delivery, CallLimit.of(request))
+    limit = CallLimit.of(request)
     let subscription = sink.subscription
     state = Locked(State(receiver: sink))
     subscription.own(self)
@@ -66,15 +63,11 @@ final class Transmission: Disposable, LimitedWork {
   ///
   /// It follows all interceptors, because any of them may have paused the call, and because a custom one does not know
   /// that a server has chosen the URL.
-  static func begin(
-    _ request: Request, _ network: Network, _ progress: ProgressHandler?, _ delivery: InterceptorChain.Delivery,
-    _ sink: consuming Sink<Response>
-  ) {
-    if !network.logins.isEmpty, let failure = network.logins.signOut(of: request) {
-      return sink.subscription.fail(failure)
-    }
-    guard request.isForeign else { return Transmission(request, network, progress, delivery, sink).start() }
-    Transmission(request.withoutForeignCredentials, network, progress, delivery, sink).start()
+  static func begin(_ request: Request, _ chain: InterceptorChain, _ sink: consuming Sink<Response>) {
+    let logins = chain.network.logins
+    if !logins.isEmpty, let failure = logins.signOut(of: request) { return sink.subscription.fail(failure) }
+    guard request.isForeign else { return Transmission(request, chain, sink).start() }
+    Transmission(request.withoutForeignCredentials, chain, sink).start()
   }
 
   /// Passes the request to the transport.
@@ -198,6 +191,13 @@ final class Transmission: Disposable, LimitedWork {
     if !request.isStreamed { request.context[Resends.self]?.add(redirects: result.redirectCount) }
     observers.note(.finished, of: request) { $0.add(result) }
   }
+
+  private func noteHead(_ response: Response) {
+    guard let observers = network.observers else { return }
+    request.context[Resends.self]?.add(redirects: response.redirects.count)
+    observers.note(.head, of: request) { $0.response = response }
+  }
+
   private func noteClose(_ result: Result<WebSocketClose, NetworkError>) {
     network.observers?.note(.closed, of: request) { event in
       switch result {
@@ -205,13 +205,6 @@ final class Transmission: Disposable, LimitedWork {
       case .failure(let error): event.error = error
       }
     }
-  }
-
-
-  private func noteHead(_ response: Response) {
-    guard let observers = network.observers else { return }
-    request.context[Resends.self]?.add(redirects: response.redirects.count)
-    observers.note(.head, of: request) { $0.response = response }
   }
 
   /// Returns `push`, which notes each element if the network has observers.
