@@ -115,8 +115,7 @@ extension EnvelopeRules {
   ///
   /// - Throws: As the initializer of ``EnvelopeReader``.
   func check(_ json: JSON) throws(NetworkError) {
-    if value.isNone { return }
-    guard json.kind == .object else {
+    guard json.kind == .object || value.isNone else {
       throw json.failure("the response is of type \(json.kind), not an object with an envelope" + Self.remedy, at: [])
     }
     switch value.form {
