@@ -8,53 +8,59 @@
 /// ```
 /// Each place is the name of a member, or a path such as `Response.Data` or `results[0].series` if no member has this name.
 /// Every call that returns a model then decodes the payload, after its code was checked. A server that reports a failure by
-/// the presence of a member has an envelope of ``init(failure:data:cursor:errorMessages:)``, such as ``graphQL``.
+/// the presence of a member has an envelope of ``init(failure:message:data:cursor:errorMessages:)``, such as ``graphQL``.
 public struct Envelope: Sendable {
-  /// The place of the code.
-  public var code: String
-  /// The rule that decides which codes mean success.
-  public var success: Success
   /// The place of the server's message for the user.
   public var message: String
-  /// The place of the payload.
-  public var data: String
-  /// The place of the cursor of the next page.
-  public var cursor: String
+  /// The place of the payload; `nil` if the whole object is the payload.
+  public var data: String?
+  /// The place of the cursor of the next page; `nil` if the envelope has none.
+  public var cursor: String?
   /// The paths to the server's message in the body of an error response, such as `error.message`. `message` takes
   /// precedence; of these, the first that exists is used.
   public var errorMessages: [String]
-  /// The place of the member whose presence reports a failure; `nil` if `code` decides.
-  private(set) var failure: String?
-  /// Whether the response body is the payload itself.
-  private(set) var isNone = false
+  /// The form, which tells failures from successes.
+  let form: Form
+
+  enum Form: Sendable {
+    /// Only the status.
+    case none
+    /// The code at a place.
+    case code(String, success: Success)
+    /// The member at a place, which reports a failure.
+    case failure(String)
+  }
 
   /// Creates an envelope; the default names are those of ``standard``.
   public init(
-    code: String = "code", success: Success = 200, message: String = "message", data: String = "data",
-    cursor: String = "cursor", errorMessages: [String]? = nil
+    code: String = "code", success: Success = 200, message: String = "message", data: String? = "data",
+    cursor: String? = "cursor", errorMessages: [String]? = nil
   ) {
-    self.code = code
-    self.success = success
-    self.message = message
-    self.data = data
-    self.cursor = cursor
-    self.errorMessages = errorMessages ?? Self.standardErrorMessages
+    self.init(.code(code, success: success), message: message, data: data, cursor: cursor, errorMessages: errorMessages)
   }
 
-  /// Creates an envelope without a code: a response fails if it has the member `failure`, unless that is `null` or an empty
-  /// array.
+  /// Creates an envelope without a code: a response fails if it has the member `failure`, unless that is `null`, `false`,
+  /// 0 or an empty array.
   ///
   /// ```swift
   /// Backend(baseURL: url, envelope: Envelope(failure: "errors", data: "data"))
   /// ```
-  /// The failure is an error of kind `rejected`. Its message is found by `errorMessages`, or is the member itself if that
-  /// is a string. Its code is the number in the member `code` of `failure`, or of its first element. Its response contains
-  /// partial data: `error.response?.decode(…, at:)`.
+  /// The failure is an error of kind `rejected`. Its message is found by `message` and `errorMessages`, or is the member
+  /// itself if that is a string. Its code is the member itself if that is a number, or else the number in the member `code`
+  /// of `failure`, or of its first element. Its response contains partial data: `error.response?.decode(…, at:)`.
   public init(
-    failure: String, data: String, cursor: String = "cursor", errorMessages: [String]? = nil
+    failure: String, message: String = "message", data: String?, cursor: String? = "cursor",
+    errorMessages: [String]? = nil
   ) {
-    self.init(data: data, cursor: cursor, errorMessages: errorMessages)
-    self.failure = failure
+    self.init(.failure(failure), message: message, data: data, cursor: cursor, errorMessages: errorMessages)
+  }
+
+  private init(_ form: Form, message: String, data: String?, cursor: String?, errorMessages: [String]?) {
+    self.form = form
+    self.message = message
+    self.data = data
+    self.cursor = cursor
+    self.errorMessages = errorMessages ?? Self.standardErrorMessages
   }
 
   /// The envelope of GraphQL: `{"data": {…}}`, or `{"errors": [{"message": "…"}], "data": null}` (specification §7.1).
@@ -70,11 +76,10 @@ public struct Envelope: Sendable {
   ///
   /// `data` decodes a model from the body, and `list` decodes the array in the body or at the given path. `bool` is
   /// `true` for a success status, unless the body is `false`. An empty body, as in a 204 response, is read as `null`.
-  public static let none: Envelope = {
-    var envelope = Envelope()
-    envelope.isNone = true
-    return envelope
-  }()
+  public static let none = Envelope(.none, message: "message", data: nil, cursor: nil, errorMessages: nil)
+
+  /// Whether only the status determines success.
+  var isNone: Bool { if case .none = form { true } else { false } }
 
   /// The usual paths of error messages: GitHub, Google, Stripe, Elasticsearch, OAuth (RFC 6749 §5.2), problem details
   /// (RFC 9457 §3.1), FastAPI, JSON:API, GraphQL, container registries, AWS and ASP.NET.
@@ -101,27 +106,34 @@ public struct Envelope: Sendable {
   /// Returns whether `json` is an envelope that reports a failure. A text in place of a numeric code, without a message
   /// or a payload, belongs to a plain response: `{"code": "DE", "name": "Germany"}`.
   func refuses(_ json: JSON) -> Bool {
-    if isNone { return false }
-    if failure != nil { return reportedFailure(in: json) != nil }
-    let code = json.value(at: code)
-    guard code.exists, !success.accepts(code) else { return false }
-    return !success.expectsNumbers || code.kind != .string || code.numeric != nil
-      || json.value(at: message).exists || json.value(at: data).exists
+    switch form {
+    case .none: return false
+    case .failure: return reportedFailure(in: json) != nil
+    case .code(let place, let success):
+      let code = json.value(at: place)
+      guard code.exists, !success.accepts(code) else { return false }
+      return !success.expectsNumbers || code.kind != .string || code.numeric != nil
+        || json.value(at: message).exists || payload(of: json).exists
+    }
   }
 
-  /// Returns the member that reports a failure by its presence, or `nil`.
+  /// Returns the payload, which may not exist.
+  func payload(of json: JSON) -> JSON { data.map(json.value) ?? json }
+
+  /// Returns the member that reports a failure, or `nil`.
   func reportedFailure(in json: JSON) -> JSON? {
-    guard let member = failure.map({ json.value(at: $0) }), member.exists, !member.isNull, member.array?.isEmpty != true
-    else {
-      return nil
-    }
+    guard case .failure(let place) = form else { return nil }
+    let member = json.value(at: place)
+    guard member.exists, !member.isNull, member.array?.isEmpty != true else { return nil }
+    if member.bool == false { return nil }
+    if member.numeric == 0 { return nil }
     return member
   }
 
   /// Returns the numeric code in an envelope; `nil` for a success that has none.
   func numericCode(in json: JSON) -> Int? {
-    guard failure != nil else { return json.value(at: code).numeric }
-    return reportedFailure(in: json).flatMap { $0["code"].numeric ?? $0[0]["code"].numeric }
+    if case .code(let place, _) = form { return json.value(at: place).numeric }
+    return reportedFailure(in: json).flatMap { $0.numeric ?? $0["code"].numeric ?? $0[0]["code"].numeric }
   }
 
   /// A rule for success codes: a number, a word, a flag, a set of numbers or a closure.

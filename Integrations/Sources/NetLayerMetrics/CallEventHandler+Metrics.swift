@@ -8,7 +8,7 @@ extension CallEventHandler {
   /// - `http.client.active_requests`, a meter with the dimensions method and server.
   /// - `http.client.request.cancelled`, a counter, because the duration of a cancelled request is not comparable.
   ///
-  /// A retry is a request of its own; a cached response is none.
+  /// Each retry counts, and cached responses do not.
   ///
   /// - Parameter factory: The factory of the metrics; by default the system's, which may be bootstrapped later.
   public static func metrics(_ factory: (any MetricsFactory)? = nil) -> CallEventHandler {

@@ -113,7 +113,7 @@ final class Fetcher: Sendable {
 
   /// Fetches the page of `url` at `cursor` and emits it as a page of one line. A failure is the last line.
   private func page(of url: URL, at cursor: String?) -> Observable<Page<ResultLine>> {
-    let name = (options.envelope ?? Envelope()).cursor
+    let name = (options.envelope ?? Envelope()).cursor ?? "cursor"
     guard let url = cursor == nil ? url : cursor.flatMap({ url.replacingQueryItem(name, with: $0) }) else {
       let reason = "the cursor \(cursor.debugDescription) cannot be added to \(Target.shown(url.absoluteString))"
       return .error(NetworkError(kind: .parse, reason: reason))

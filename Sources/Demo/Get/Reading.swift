@@ -31,8 +31,9 @@ struct Reading: Sendable {
     let hasEnvelope = options.envelope != nil || options.followPages
     let envelope = options.envelope ?? Envelope()
     let json = hasEnvelope ? try response.common(envelope) : try response.json()
-    if hasEnvelope { cursor = Self.cursor(json[envelope.cursor]) }
-    var value = hasEnvelope ? json[envelope.data] : json
+    if hasEnvelope { cursor = envelope.cursor.flatMap { Self.cursor(json[$0]) } }
+    var value = json
+    if hasEnvelope, let data = envelope.data { value = json[data] }
     if let path = options.path {
       value = json[at: path]
       guard value.exists else {

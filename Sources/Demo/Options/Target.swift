@@ -47,14 +47,16 @@ extension Envelope {
     guard (3...4).contains(names.count), names.allSatisfy({ !$0.isEmpty }) else {
       throw UsageError("the envelope \(text.debugDescription) is not of the form code,message,data[,cursor]")
     }
-    self.init(message: names[1], data: names[2], cursor: names.count == 4 ? names[3] : "cursor")
     let code = names[0].split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-    self.code = code[0]
-    guard code.count == 2 else { return }
-    switch code[1] {
-    case "true": success = true
-    case "false": success = false
-    default: success = Int(code[1]).map { .init(integerLiteral: $0) } ?? .init(stringLiteral: code[1])
-    }
+    let success: Success =
+      switch code.dropFirst().first {
+      case nil: 200
+      case "true": true
+      case "false": false
+      case let word?: Int(word).map { .init(integerLiteral: $0) } ?? .init(stringLiteral: word)
+      }
+    self.init(
+      code: code[0], success: success, message: names[1], data: names[2], cursor: names.count == 4 ? names[3] : "cursor"
+    )
   }
 }

@@ -12,7 +12,10 @@ struct PagesOptions: URLOptions {
 
   /// The given envelope. Without `--by`, the default is `Envelope()`, because its cursor is followed.
   var envelope: Envelope { givenEnvelope ?? (givenPaging == nil ? Envelope() : .none) }
-  var paging: Paging { givenPaging ?? .cursor(at: envelope.cursor, parameter: envelope.cursor) }
+  var paging: Paging {
+    let name = envelope.cursor ?? "cursor"
+    return givenPaging ?? .cursor(at: name, parameter: name)
+  }
 
   mutating func take(_ name: String, _ arguments: inout Arguments) throws -> Bool {
     switch name {

@@ -15,17 +15,29 @@ struct SetCookie {
     guard !field.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7f }) else { return nil }
     // Byte by byte: a character can consist of a delimiter and a combining mark.
     let parts = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-    guard let pair = parts.first.map(Self.halves), let written = pair.value else { return nil }
-    let (name, value) = (pair.name, written)
+    guard case (let name, let value?)? = parts.first.map(Self.halves) else { return nil }
     // Larger cookies would burden every following request (RFC 6265bis §5.7, step 5).
     guard !name.isEmpty, name.utf8.count + value.utf8.count <= Self.maxSize else { return nil }
     cookie = CookieJar.Cookie(
       name: name, value: value, domain: host, isForSubdomains: false, path: Self.defaultPath(url), isSecure: false,
       expiresAt: nil)
-    // Of each attribute, the last one counts (RFC 6265 §5.3).
+    let (domain, hasPath) = take(parts, of: url, at: now)
+    // An empty domain is that of the host (RFC 6265bis §5.7, step 10).
+    guard domain.isEmpty || extend(to: domain, setBy: host) else { return nil }
+    // Without TLS, an attacker on the network could have set this cookie.
+    if cookie.isSecure, !Self.isSecure(url) { return nil }
+    // Enforces the guarantees of name prefixes (RFC 6265bis §4.1.3).
+    let lowered = name.lowercased()
+    if lowered.hasPrefix("__secure-"), !cookie.isSecure { return nil }
+    let isOfHost = domain.isEmpty && hasPath && cookie.path == "/"
+    if lowered.hasPrefix("__host-"), !cookie.isSecure || !isOfHost { return nil }
+  }
+
+  /// Takes the attributes, of each of which the last one counts (RFC 6265 §5.3). Returns the domain, which is still to be
+  /// checked, and whether there is a path.
+  private mutating func take(_ parts: [Substring.UTF8View], of url: URL, at now: Date) -> (String, hasPath: Bool) {
     var maxAge: Date?
-    var domain = ""
-    var hasPath = false
+    var (domain, hasPath) = ("", false)
     for part in parts.dropFirst() {
       let attribute = Self.halves(part)
       let value = attribute.value ?? ""
@@ -49,25 +61,18 @@ struct SetCookie {
       }
     }
     cookie.expiresAt = maxAge ?? cookie.expiresAt
-    // An empty domain is that of the host (RFC 6265bis §5.7, step 10).
-    if !domain.isEmpty {
-      guard domain == host || Self.isBelow(host, domain: domain) else { return nil }
-      // RFC 6265 §5.3, step 5.
-      if PublicSuffix.contains(domain) {
-        guard domain == host else { return nil }
-      } else {
-        cookie.domain = domain
-        // The owner of a name of one label, such as localhost or a top-level domain, does not own the subdomains.
-        cookie.isForSubdomains = domain.contains(".") && !PublicSuffix.isAddress(host)
-      }
-    }
-    // Without TLS, an attacker on the network could have set this cookie.
-    if cookie.isSecure, !Self.isSecure(url) { return nil }
-    // Enforces the guarantees of name prefixes (RFC 6265bis §4.1.3).
-    let lowered = name.lowercased()
-    if lowered.hasPrefix("__secure-"), !cookie.isSecure { return nil }
-    let isOfHost = domain.isEmpty && hasPath && cookie.path == "/"
-    if lowered.hasPrefix("__host-"), !cookie.isSecure || !isOfHost { return nil }
+    return (domain, hasPath)
+  }
+
+  /// Extends the cookie to `domain`, unless that is a public suffix. Returns whether `host` may set cookies for it.
+  private mutating func extend(to domain: String, setBy host: String) -> Bool {
+    guard domain == host || Self.isBelow(host, domain: domain) else { return false }
+    // RFC 6265 §5.3, step 5.
+    if PublicSuffix.contains(domain) { return domain == host }
+    cookie.domain = domain
+    // The owner of a name of one label, such as localhost or a top-level domain, does not own the subdomains.
+    cookie.isForSubdomains = domain.contains(".") && !PublicSuffix.isAddress(host)
+    return true
   }
 
   /// Returns whether `host` is below `domain`, which must have more than one label (RFC 6265 §5.1.3).

@@ -24,16 +24,13 @@ extension RedirectPolicy {
     }
     let policy = original.options.redirects
     guard policy.rule != .none else { return .deliver }
+    let (url, from) = (currentRequest.url, currentRequest.url.absoluteString)
     func fail(_ reason: String) -> Decision {
-      .fail(
-        NetworkError(
-          kind: .redirect, reason: reason, request: original,
-          response: Response(
-            request: original, url: currentRequest.url, status: status, headers: headers, redirects: trail.redirects)))
+      let response = Response(request: original, url: url, status: status, headers: headers, redirects: trail.redirects)
+      return .fail(NetworkError(kind: .redirect, reason: reason, request: original, response: response))
     }
-    let from = currentRequest.url.absoluteString
     let followed = policy.followed + trail.redirects.count
-    let target = target(of: location, from: currentRequest.url)
+    let target = target(of: location, from: url)
     if let target, !policy.follows(Step(request: currentRequest, status: status, target: target, count: followed)) {
       return .deliver
     }
@@ -42,37 +39,37 @@ extension RedirectPolicy {
         "more than \(policy.limit) redirects, the last from \(from) to \(location); check the server for a redirect loop"
       )
     }
-    guard let target, let scheme = target.scheme?.lowercased() else {
+    guard let target, target.scheme != nil else {
       return fail("\(from) redirects to \(location.debugDescription), which is not a valid URL")
     }
-    guard scheme == "http" || scheme == "https" else {
-      return fail("\(from) redirects to \(location); only http and https are supported")
-    }
-    guard target.host?.isEmpty == false else {
-      return fail("\(from) redirects to \(location.debugDescription), which has no host")
-    }
-    guard policy.allowsDowngrade || scheme == "https" || currentRequest.url.scheme?.lowercased() == "http" else {
-      return fail(
-        "\(from) redirects to \(location), from https to http, which is not followed; request the http URL directly")
-    }
-    // Services on such a socket trust everyone who can connect to it.
-    guard Origin(currentRequest.url) == Origin(target) || !isUnixSocket(target) else {
-      return fail(
-        "\(from) redirects to \(location), for which Configuration.addresses has a Unix domain socket; only requests "
-          + "of the caller are sent to it from another origin, so request that URL directly")
-    }
-    // A server must not cause requests that a caller must not send.
-    if let failure = RequestCheck.failure(of: Request(url: target), url: target.absoluteString) {
-      return fail("\(from) redirects to \(location.debugDescription): \(failure.reason)")
+    if let problem = policy.problem(of: target, at: location, from: url, isUnixSocket: isUnixSocket) {
+      return fail("\(from) redirects to \(problem)")
     }
     var next = next(currentRequest, status: status, target: target, keepsMethod: policy.keepsMethod)
-    next.passCookies(headers, from: currentRequest.url)
+    next.passCookies(headers, from: url)
     if !next.body.isRepeatable {
       return fail("\(from) redirects to \(location), but the body can be sent only once; use a repeatable BodyStream")
     }
     // A loop may end: the response may depend on time, on the number of requests, or on cookies. The limit ends the others.
-    return .follow(
-      next, trail.adding(Response.Redirect(url: currentRequest.url, status: status, headers: headers)))
+    return .follow(next, trail.adding(Response.Redirect(url: url, status: status, headers: headers)))
+  }
+
+  /// Returns `location` with the rule that forbids its URL, `target`; `nil` if a request may be sent to it.
+  private func problem(of target: URL, at location: String, from url: URL, isUnixSocket: (URL) -> Bool) -> String? {
+    let scheme = target.scheme?.lowercased()
+    guard scheme == "http" || scheme == "https" else { return "\(location); only http and https are supported" }
+    guard target.host?.isEmpty == false else { return "\(location.debugDescription), which has no host" }
+    guard allowsDowngrade || scheme == "https" || url.scheme?.lowercased() == "http" else {
+      return "\(location), from https to http, which is not followed; request the http URL directly"
+    }
+    // Services on such a socket trust everyone who can connect to it.
+    guard Origin(url) == Origin(target) || !isUnixSocket(target) else {
+      return "\(location), for which Configuration.addresses has a Unix domain socket; only requests of the caller are "
+        + "sent to it from another origin, so request that URL directly"
+    }
+    // A server must not cause requests that a caller must not send.
+    let failure = RequestCheck.failure(of: Request(url: target), url: target.absoluteString)
+    return failure.map { "\(location.debugDescription): \($0.reason)" }
   }
 
   /// Resolves `location`. A target without a fragment inherits the fragment of `from` (RFC 9110 §10.2.2).

@@ -9,7 +9,7 @@ extension Network {
     _ call: CallContent, accept: String? = nil, progress: ProgressHandler? = nil,
     as reception: ResponseReception = .whole
   ) -> Observable<Response> {
-    Observable(CallResponses(self, .call(call, accept: accept), reception, progress, onlyLast: false))
+    Observable(CallResponses(self, .call(call, accept: accept), as: reception, progress: progress, onlyLast: false))
   }
 
   /// Emits the last response to `call`, of any status.
@@ -18,7 +18,9 @@ extension Network {
     to call: CallContent, accept: String? = nil, progress: ProgressHandler? = nil,
     as reception: ResponseReception = .whole
   ) -> Single<Response> {
-    Single(trusted: Observable(CallResponses(self, .call(call, accept: accept), reception, progress, onlyLast: true)))
+    Single(
+      trusted: Observable(
+        CallResponses(self, .call(call, accept: accept), as: reception, progress: progress, onlyLast: true)))
   }
 
   /// Returns the last response to `call`, of any status, for a task that only awaits it.
@@ -27,14 +29,14 @@ extension Network {
   func awaitedResponse(to call: CallContent, accept: String?, progress: ProgressHandler?) -> Single<Response> {
     Single(
       trusted: Observable(
-        CallResponses(self, .call(call, accept: accept), .whole, progress, onlyLast: true, isAwaited: true)))
+        CallResponses(self, .call(call, accept: accept), progress: progress, onlyLast: true, isAwaited: true)))
   }
 
   /// Sends `request` unchanged through the interceptors and emits the last response, of any status.
   ///
   /// The backend adds nothing: no headers, common parameters or signature.
   public func responses(_ request: Request, progress: ProgressHandler? = nil) -> Single<Response> {
-    Single(trusted: Observable(CallResponses(self, .request(request), .whole, progress, onlyLast: true)))
+    Single(trusted: Observable(CallResponses(self, .request(request), progress: progress, onlyLast: true)))
   }
 }
 
@@ -54,7 +56,7 @@ final class CallResponses: StreamSource {
   private let isAwaited: Bool
 
   init(
-    _ network: Network, _ content: Content, _ reception: ResponseReception, _ progress: ProgressHandler?,
+    _ network: Network, _ content: Content, as reception: ResponseReception = .whole, progress: ProgressHandler?,
     onlyLast: Bool, isAwaited: Bool = false
   ) {
     (self.network, self.content, self.reception) = (network, content, reception)

@@ -104,7 +104,7 @@ extension Network {
     interceptor.cache.follow(backend.clock)
     let finish: @Sendable (ResponseCache.Match?) -> Void = { [self] match in
       guard let match else { return found(nil) }
-      runOnMappingQueue { [self] in found(showable(match, request, policy, interceptor.cache)) }
+      runOnMappingQueue { [self] in found(showable(match, to: request, by: policy, in: interceptor.cache)) }
     }
     switch interceptor.cache.find(key, for: request.headers) {
     case .now(let match): finish(match)
@@ -114,7 +114,7 @@ extension Network {
 
   /// Returns the response of `match`, unless its reader or the server forbids its use without a request.
   private func showable(
-    _ match: ResponseCache.Match, _ request: Request, _ policy: CachePolicy, _ cache: ResponseCache
+    _ match: ResponseCache.Match, to request: Request, by policy: CachePolicy, in cache: ResponseCache
   ) -> StoredResponse? {
     let (entry, now) = (match.entry, backend.clock.now.timeIntervalSinceReferenceDate)
     guard !entry.isDistrusted, (200...299).contains(entry.status) else { return nil }

@@ -17,9 +17,9 @@ struct EnvelopeReader {
   }
 
   /// The payload, which may not exist.
-  private var payloadJSON: JSON { rules.value.isNone ? json : json.value(at: rules.value.data) }
+  private var payloadJSON: JSON { rules.value.payload(of: json) }
   /// The path of the payload in the response.
-  private var payloadPath: [String] { rules.value.isNone ? [] : json.codingPath(of: rules.value.data) }
+  private var payloadPath: [String] { rules.value.data.map(json.codingPath) ?? [] }
 
   /// Returns the payload.
   func payload() throws -> JSON { try existing(payloadJSON) }
@@ -36,10 +36,9 @@ struct EnvelopeReader {
   }
 
   private func existing(_ payload: JSON) throws -> JSON {
-    guard payload.exists else {
-      throw json.failure("the envelope has no member \(rules.value.data.debugDescription)", at: payloadPath)
-    }
-    return payload
+    if payload.exists { return payload }
+    let lack = rules.value.data.map { "the envelope has no member \($0.debugDescription)" } ?? "there is no JSON"
+    throw json.failure(lack, at: payloadPath)
   }
 
   /// Decodes the payload, or the value at its `path`, as a list with the cursor.
@@ -76,18 +75,15 @@ struct EnvelopeReader {
     let name = place.isEmpty ? "the response" : place.joined(separator: ".").debugDescription
     guard list.exists else { throw json.failure("the response has no member \(name)", at: place) }
     guard list.kind == .array else {
-      let hint = rules.value.isNone && path == nil ? "; give the path of the array, as in list(at: \"items\")" : ""
+      let hint = rules.value.data == nil && path == nil ? "; give the path of the array, as in list(at: \"items\")" : ""
       throw json.failure("\(name) is of type \(list.kind), not an array\(hint)", at: place)
     }
     return (list, place)
   }
 
-  /// Returns a page of `items`, which were decoded from `list`, with the cursor that the envelope names. Without an
-  /// envelope, a member of this name belongs to the app.
+  /// Returns a page of `items`, which were decoded from `list`, with the cursor that the envelope names.
   private func page<Item>(_ list: JSON, items: [Item]) throws -> Page<Item> {
-    var page = Page(
-      items: items,
-      cursor: rules.value.isNone ? nil : try json.value(at: rules.value.cursor).cursor(named: rules.value.cursor))
+    var page = Page(items: items, cursor: try rules.value.cursor.flatMap { try json.value(at: $0).cursor(named: $0) })
     page.fingerprint = list.textHash
     return page
   }
@@ -95,9 +91,9 @@ struct EnvelopeReader {
   /// Returns the payload as a Boolean. `false` and 0, also as strings, are `false`. `true`, other numbers, objects, arrays
   /// and a missing payload (absent, null or an empty string) are `true`.
   func bool() throws -> Bool {
-    // Without an envelope, the status has already decided.
-    if rules.value.isNone { return json.bool ?? true }
     let data = payloadJSON
+    // Without an envelope, the status has already decided.
+    if rules.value.isNone { return data.bool ?? true }
     switch data.kind {
     case .missing, .null, .object, .array: return true
     case .bool: return data.bool ?? true
@@ -107,8 +103,8 @@ struct EnvelopeReader {
       case "false", "0": return false
       case "true", "1", "": return true
       default:
-        throw json.failure(
-          "\(rules.value.data.debugDescription) is a string that is neither true nor false", at: payloadPath)
+        let name = (rules.value.data ?? "").debugDescription
+        throw json.failure("\(name) is a string that is neither true nor false", at: payloadPath)
       }
     }
   }
@@ -119,30 +115,40 @@ extension EnvelopeRules {
   ///
   /// - Throws: As the initializer of ``EnvelopeReader``.
   func check(_ json: JSON) throws(NetworkError) {
-    if value.isNone { return }
-    let remedy = "; for an API without envelopes, set envelope: .none"
-    guard json.kind == .object else {
-      throw json.failure("the response is of type \(json.kind), not an object with an envelope" + remedy, at: [])
+    guard json.kind == .object || value.isNone else {
+      throw json.failure("the response is of type \(json.kind), not an object with an envelope" + Self.remedy, at: [])
     }
-    if let name = value.failure {
-      guard let failure = value.reportedFailure(in: json) else { return }
-      let words = value.words(in: json)
-      throw json.reading.error(
-        .rejected, "the server reported \(name.debugDescription): \(words ?? failure.description.cutWords)",
-        code: value.numericCode(in: json), message: words)
+    switch value.form {
+    case .none: return
+    case .failure(let name): try check(json, failure: name)
+    case .code(let name, let success): try check(json, code: name, success)
     }
-    let code = json.value(at: value.code)
+  }
+
+  private static let remedy = "; for an API without envelopes, set envelope: .none"
+
+  private func check(_ json: JSON, failure name: String) throws(NetworkError) {
+    guard let failure = value.reportedFailure(in: json) else { return }
+    let words = value.words(in: json)
+    throw json.reading.error(
+      .rejected, "the server reported \(name.debugDescription): \(words ?? failure.description.cutWords)",
+      code: value.numericCode(in: json), message: words)
+  }
+
+  private func check(_ json: JSON, code name: String, _ success: Envelope.Success) throws(NetworkError) {
+    let code = json.value(at: name)
     guard code.exists else {
-      throw json.failure("the envelope has no member \(value.code.debugDescription)" + remedy, at: [value.code])
+      // If the object itself is the payload, `none` would lose the failures.
+      let remedy = value.data == nil ? "; if only failures have it, use Envelope(failure:data:)" : Self.remedy
+      throw json.failure("the envelope has no member \(name.debugDescription)" + remedy, at: [name])
     }
-    if value.success.accepts(code) { return }
-    guard value.success.reads(code) else {
-      throw json.failure("\(value.code.debugDescription) is of type \(code.kind), not a code", at: [value.code])
+    if success.accepts(code) { return }
+    guard success.reads(code) else {
+      throw json.failure("\(name.debugDescription) is of type \(code.kind), not a code", at: [name])
     }
     let words = json.value(at: value.message).string ?? ""
     throw json.reading.error(
-      .rejected,
-      "the server rejected the request with \(value.code) \(code)" + (words.isEmpty ? "" : ": \(words)"),
+      .rejected, "the server rejected the request with \(name) \(code)" + (words.isEmpty ? "" : ": \(words)"),
       code: code.numeric, message: words.isEmpty ? nil : words)
   }
 }

@@ -78,14 +78,11 @@ extension JSON {
 
   /// The advice for a model that does not match a body which looks like an envelope.
   private var advice: String {
-    let usual = Envelope.standard
-    if reading.envelope.value.isNone, self["errors"].kind == .array, Envelope.graphQL.refuses(self) {
+    guard reading.envelope.value.isNone else { return "" }
+    if self["errors"].kind == .array, Envelope.graphQL.refuses(self) {
       return "; the response looks like that of GraphQL: set envelope: .graphQL on the backend"
     }
-    guard reading.envelope.value.isNone, self[usual.code].exists, self[usual.data].exists || self[usual.message].exists
-    else {
-      return ""
-    }
+    guard self["code"].exists, self["data"].exists || self["message"].exists else { return "" }
     return "; the response looks like an envelope: set envelope: .standard on the backend"
   }
 

@@ -47,7 +47,34 @@ extension Network {
     _ endpoint: some Endpoint, lastEventID: String? = nil, until sentinel: String? = nil, silence: Duration? = nil,
     reconnect: RetryPolicy? = nil, onReconnect: (@Sendable (NetworkError?, Duration) -> Void)? = nil
   ) -> Observable<ServerSentEvent> {
-    received(endpoint, lastEventID, sentinel, silence, reconnect, onReconnect)
+    let once = reconnect == nil && !endpoint.method.isIdempotent
+    let usual = RetryPolicy(attempts: once ? 1 : .max, initialDelay: .seconds(3), maxDelay: .seconds(60))
+    var reconnect = reconnect ?? usual
+    reconnect.scheduler = reconnect.scheduler ?? backend.clock
+    let events = Observable<ServerSentEvent>.deferred { [reconnect] in
+      let session = EventSession(lastEventID ?? "", reconnect, self.begun(CallContent(endpoint)).context)
+      let connection = self.connection(to: endpoint, session, silence: silence, patience: reconnect.timer)
+      if once {
+        guard let sentinel else { return connection }
+        // Only the sentinel shows that the response is complete.
+        return connection.concat(
+          Observable.deferred { session.isOver(behind: sentinel) ? .empty() : .error(session.cutOff(before: sentinel)) }
+        )
+      }
+      // The end of a connection triggers a reconnection, like its failure.
+      let ending = connection.concat(
+        Observable.deferred { session.isOver(behind: sentinel) ? .empty() : .error(EventSession.Ended()) })
+      return ending.retryWhen { errors in
+        errors.flatMap { error in
+          guard let pause = session.pause(after: error) else {
+            throw error is EventSession.Ended ? session.ended : error
+          }
+          onReconnect?(error is EventSession.Ended ? nil : NetworkError.wrapping(error), pause)
+          return Observable<Int>.timer(pause, scheduler: reconnect.timer)
+        }
+      }
+    }
+    return sentinel.map { sentinel in events.takeWhile { $0.data != sentinel } } ?? events
   }
 
   /// Calls `endpoint` and emits a model decoded from the JSON `data` of each event, like the overload without `as`.
@@ -64,7 +91,10 @@ extension Network {
     silence: Duration? = nil, reconnect: RetryPolicy? = nil,
     onReconnect: (@Sendable (NetworkError?, Duration) -> Void)? = nil
   ) -> Observable<Model> {
-    received(endpoint, lastEventID, sentinel, silence, reconnect, onReconnect).enumerated().map { index, event in
+    let events = events(
+      endpoint, lastEventID: lastEventID, until: sentinel, silence: silence, reconnect: reconnect,
+      onReconnect: onReconnect)
+    return events.enumerated().map { index, event in
       do {
         return try event.decode(type)
       } catch {
@@ -73,44 +103,8 @@ extension Network {
     }
   }
 
-  /// Emits the events.
-  private func received(
-    _ endpoint: some Endpoint, _ lastEventID: String?, _ sentinel: String?, _ silence: Duration?,
-    _ reconnect: RetryPolicy?, _ onReconnect: (@Sendable (NetworkError?, Duration) -> Void)?
-  ) -> Observable<ServerSentEvent> {
-    let once = reconnect == nil && !endpoint.method.isIdempotent
-    var reconnect =
-      reconnect
-      ?? RetryPolicy(attempts: once ? 1 : .max, initialDelay: .seconds(3), maxDelay: .seconds(60))
-    reconnect.scheduler = reconnect.scheduler ?? backend.clock
-    let events = Observable<ServerSentEvent>.deferred { [reconnect] in
-      let session = EventSession(lastEventID ?? "", reconnect, self.begun(CallContent(endpoint)).context)
-      if once {
-        let connection = self.connection(endpoint, session, silence, reconnect)
-        guard let sentinel else { return connection }
-        // Only the sentinel shows that the response is complete.
-        return connection.concat(
-          Observable.deferred { session.isOver(behind: sentinel) ? .empty() : .error(session.cutOff(before: sentinel)) }
-        )
-      }
-      return self.connection(endpoint, session, silence, reconnect)
-        // The end of a connection triggers a reconnection, like its failure.
-        .concat(Observable.deferred { session.isOver(behind: sentinel) ? .empty() : .error(EventSession.Ended()) })
-        .retryWhen { errors in
-          errors.flatMap { error in
-            guard let pause = session.pause(after: error) else {
-              throw error is EventSession.Ended ? session.ended : error
-            }
-            onReconnect?(error is EventSession.Ended ? nil : NetworkError.wrapping(error), pause)
-            return Observable<Int>.timer(pause, scheduler: reconnect.timer)
-          }
-        }
-    }
-    return sentinel.map { sentinel in events.takeWhile { $0.data != sentinel } } ?? events
-  }
-
   private func connection(
-    _ endpoint: some Endpoint, _ session: EventSession, _ silence: Duration?, _ reconnect: RetryPolicy
+    to endpoint: some Endpoint, _ session: EventSession, silence: Duration?, patience: any SchedulerType
   ) -> Observable<ServerSentEvent> {
     Observable.deferred {
       var call = CallContent(endpoint)
@@ -121,23 +115,23 @@ extension Network {
       if self.observers != nil { call.context[Resends.self] = session.resends }
       if call.headers["Cache-Control"] == nil { call.headers["Cache-Control"] = "no-store" }
       self.avoidHTTP2(&call)
-      return self.bodies(
-        call, accept: "text/event-stream", mayBeSilent: true, silence: silence, patience: reconnect.timer
-      ).flatMap { streamed -> Observable<ServerSentEvent> in
-        guard try session.opens(streamed.response) else { return .empty() }
-        return Observable(push: { subscription, next in
-          let scope = Scope(subscription)
-          streamed.body.run(scope) { chunk in
-            try session.read(chunk, streamed.response) { received in
-              self.observers?.note(.event, of: streamed.response.request) { $0.serverEvent = received }
-              var event = received
-              event.response = streamed.response
-              subscription.deliverIfActive(event, to: next)
-            }
-          }
-        })
-      }
+      let bodies = self.bodies(
+        call, accept: "text/event-stream", mayBeSilent: true, silence: silence, patience: patience)
+      return bodies.flatMap { try session.opens($0.response) ? self.events(in: $0, session) : .empty() }
     }
+  }
+
+  private func events(in streamed: StreamedResponse, _ session: EventSession) -> Observable<ServerSentEvent> {
+    Observable(push: { subscription, next in
+      streamed.body.run(Scope(subscription)) { chunk in
+        try session.read(chunk, streamed.response) { received in
+          self.observers?.note(.event, of: streamed.response.request) { $0.serverEvent = received }
+          var event = received
+          event.response = streamed.response
+          subscription.deliverIfActive(event, to: next)
+        }
+      }
+    })
   }
 }
 

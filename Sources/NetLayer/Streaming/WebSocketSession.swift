@@ -62,8 +62,9 @@ public final class WebSocketSession: Sendable {
   /// - Parameter begin: A closure that begins a subscription. It returns a function that opens a socket, after another one that
   ///   the server has closed.
   init(
-    _ begin: @escaping @Sendable () -> @Sendable (_ closed: Response?) -> Single<WebSocket>, _ reading: ResponseContext,
-    _ reconnect: RetryPolicy?, _ closeCodes: Set<CloseCode>, _ onOpen: (@Sendable (WebSocket) -> Completable)?
+    beginning begin: @escaping @Sendable () -> @Sendable (_ closed: Response?) -> Single<WebSocket>,
+    reading: ResponseContext, reconnect: RetryPolicy?, after closeCodes: Set<CloseCode>,
+    onOpen: (@Sendable (WebSocket) -> Completable)?
   ) {
     let happenings = PublishSubject<Event>()
     let state = WebSocketSessionState()
@@ -83,16 +84,9 @@ public final class WebSocketSession: Sendable {
           return Self.messages(of: socket, state, subscription, onOpen)
             .do(
               onNext: { _ in count.noteReceipt() },
-              onError: { error in
-                guard let code = (error as? NetworkError)?.closeCode else { return }
-                var response = socket.response
-                response.closeCode = code
-                // The chain of all former sockets would grow with each connection.
-                response.request.context[ClosedSocket.self] = nil
-                closed.withLock { [response] in $0 = response }
-              })
+              onError: { error in closed.withLock { $0 = Self.response(of: socket, closedBy: error) } })
         }
-      return Self.reconnecting(connection, reconnect, count, happenings)
+      return Self.reconnecting(connection, by: reconnect, count, happenings)
         .do(
           onError: { state.end(subscription, NetworkError.wrapping($0)) },
           onCompleted: { state.end(subscription, ended) }, onDispose: { state.end(subscription, left) })
@@ -139,9 +133,19 @@ public final class WebSocketSession: Sendable {
     }
   }
 
+  /// Returns the response of a socket that the server has closed with a code, or `nil`.
+  private static func response(of socket: WebSocket, closedBy error: any Error) -> Response? {
+    guard let code = (error as? NetworkError)?.closeCode else { return nil }
+    var response = socket.response
+    response.closeCode = code
+    // The chain of all former sockets would grow with each connection.
+    response.request.context[ClosedSocket.self] = nil
+    return response
+  }
+
   /// Emits the messages of `connection`, which reconnects according to `policy`.
   private static func reconnecting(
-    _ connection: Observable<WebSocketMessage>, _ policy: RetryPolicy?, _ count: ReconnectCount,
+    _ connection: Observable<WebSocketMessage>, by policy: RetryPolicy?, _ count: ReconnectCount,
     _ happenings: PublishSubject<Event>
   ) -> Observable<WebSocketMessage> {
     guard let policy else { return connection }
@@ -213,6 +217,7 @@ extension Network {
         return openSocket(call, options)
       }
     }
-    return WebSocketSession(begin, reading, reconnect, options.reconnectingCloseCodes, onOpen)
+    return WebSocketSession(
+      beginning: begin, reading: reading, reconnect: reconnect, after: options.reconnectingCloseCodes, onOpen: onOpen)
   }
 }

@@ -75,7 +75,7 @@ public final class Outbox: Sendable {
     }
     (self.network, self.reachability, self.limits) = (network, reachability, limits)
     let state = OutboxState(concurrency: limits.maxConcurrent, retry: retry)
-    sender = OutboxSender(self.directory, network, state, onProblem)
+    sender = OutboxSender(self.directory, network, state, onProblem: onProblem)
   }
 
   deinit { sender.stop() }

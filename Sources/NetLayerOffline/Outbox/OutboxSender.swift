@@ -3,6 +3,14 @@ import Streams
 
 /// The threads, files and requests of an outbox. It carries out the actions of its `OutboxState`.
 final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all mutable state that no lock guards
+  private enum Phase: Equatable {
+    case created, ready, stopped
+    /// Another process has the lock.
+    case elsewhere
+    /// The lock or the directory could not be used, which may pass without a signal.
+    case failed(isElsewhere: Bool)
+  }
+
   let directory: OutboxDirectory
   let network: Network
   /// The network without the app's error handlers, whose errors would change what an attempt means.
@@ -19,15 +27,11 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   private var outcomes: [OutboxName: Result<Response, NetworkError>] = [:]
   private let shown = PublishSubject<[Outbox.Entry]>()
   private var isShowing = false
-  private var isStarted = false
-  private var isStopped = false
-  private var isElsewhere = false
+  private var phase = Phase.created
   /// The files whose reading has failed, each reported once.
   private var unreadable: Set<OutboxDirectory.File> = []
   /// The files that could not be removed. They are ignored until the next start, because their writes are done.
   private var stuck: Set<OutboxDirectory.File> = []
-  /// Whether the lock or the directory could not be used, which may pass without a signal.
-  private var hasFailed = false
   private let timer = SerialDisposable()
   /// The time at which the timer ends; `nil` for no timer.
   private var deadline: Duration?
@@ -37,22 +41,23 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
 
   init(
     _ directory: OutboxDirectory, _ network: Network, _ state: OutboxState,
-    _ onProblem: @escaping @Sendable (NetworkError) -> Void
+    onProblem: @escaping @Sendable (NetworkError) -> Void
   ) {
     (self.directory, self.network, self.state, self.onProblem) = (directory, network, state, onProblem)
     quiet = network.quiet { $0.options.redirects = $0.options.redirects.ofWrites }
   }
 
   private var clock: any SchedulerType { network.backend.clock }
+  private var isStarted: Bool { phase != .created && phase != .stopped }
+  private var isElsewhere: Bool { phase == .elsewhere || phase == .failed(isElsewhere: true) }
 
   // MARK: Events
 
   /// Begins to send; again, it reads the directory again.
   func start(_ reachability: any Reachability) {
     drain.run { [self] in
-      guard !isStopped else { return }
+      guard phase != .stopped else { return }
       if !isStarted { follow(reachability) }
-      isStarted = true
       // There may be no entry to send.
       directory.sweep()
       look()
@@ -60,6 +65,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   }
 
   private func follow(_ reachability: any Reachability) {
+    phase = .ready
     // Each of its own, because an error of one source must not end the others.
     for changes in network.accountChanges {
       let subscription = changes.subscribe(onNext: { [weak self] account in
@@ -77,7 +83,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
 
   func stop() {
     drain.run { [self] in
-      isStopped = true
+      phase = .stopped
       signals.dispose()
       timer.dispose()
       for work in running.values { work.dispose() }
@@ -118,7 +124,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   // MARK: Inside the drain
 
   private func handle(_ event: OutboxState.Event) {
-    guard !isStopped else { return }
+    guard phase != .stopped else { return }
     keepLock()
     perform(state.handle(event, at: clock.uptime))
     proceed()
@@ -134,7 +140,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   /// Reads the directory, to find what other processes have added and removed.
   private func look() {
     guard relist(isOwner: state.isOwner) else { return keepTime() }
-    isElsewhere = false
+    phase = .ready
     proceed()
   }
 
@@ -144,12 +150,11 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     do {
       try directory.takeLock()
     } catch {
-      isElsewhere = SystemError.code(of: error) == EWOULDBLOCK
-      hasFailed = !isElsewhere
-      if hasFailed { report("the lock of the outbox can't be taken", error) }
+      phase = SystemError.code(of: error) == EWOULDBLOCK ? .elsewhere : .failed(isElsewhere: false)
+      if phase != .elsewhere { report("the lock of the outbox can't be taken", error) }
       return
     }
-    isElsewhere = false
+    phase = .ready
     directory.sweep()
     if !relist(isOwner: true) { directory.unlock() }
   }
@@ -187,11 +192,11 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
         forget(name)
       }
       unreadable.formIntersection(files)
-      hasFailed = false
+      if case .failed(let isElsewhere) = phase { phase = isElsewhere ? .elsewhere : .ready }
       perform(state.handle(.list(read(files), isOwner: isOwner), at: clock.uptime))
       return true
     } catch {
-      hasFailed = true
+      if isStarted { phase = .failed(isElsewhere: isElsewhere) }
       report("the directory can't be read", error)
       return false
     }
@@ -279,12 +284,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
     // Guards the covering sources, which are known when the attempt begins.
     let sources = Locked<[any AccountSource]>([])
     let finish: @Sendable (Result<Response, NetworkError>) -> Void = { [self] result in
-      drain.run { [self] in
-        // Computed inside the drain: the event of a sign-in that has replaced the token is handled before or after it.
-        let outcome = OutboxState.Outcome(
-          result, rejectedBy: sources.withLock { $0 }, now: network.backend.clock.now)
-        end(name, work, result, outcome)
-      }
+      drain.run { [self] in end(name, work, with: result, rejectedBy: sources.withLock { $0 }) }
     }
     let attempt = ofItsUser(entry, content).asObservable().flatMap { [quiet] content, covering in
       if entry.account != nil { sources.withLock { $0 = covering } }
@@ -299,13 +299,14 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   }
 
   private func end(
-    _ name: OutboxName, _ work: SingleAssignmentDisposable, _ result: Result<Response, NetworkError>?,
-    _ outcome: OutboxState.Outcome
+    _ name: OutboxName, _ work: SingleAssignmentDisposable, with result: Result<Response, NetworkError>,
+    rejectedBy sources: [any AccountSource]
   ) {
     guard running[name] === work else { return }
     running[name] = nil
     outcomes[name] = result
-    handle(.end(name, outcome))
+    // Computed inside the drain: the event of a sign-in that has replaced the token is handled before or after it.
+    handle(.end(name, OutboxState.Outcome(result, rejectedBy: sources, now: clock.now)))
     // A result that was not delivered is not the last one.
     outcomes[name] = nil
   }
@@ -323,7 +324,10 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
   }
 
   /// Whether other processes or the system may change the directory without a signal.
-  private var looksAgain: Bool { hasFailed || !unreadable.isEmpty || (isElsewhere && state.isDue) }
+  private var looksAgain: Bool {
+    if case .failed = phase { return true }
+    return !unreadable.isEmpty || (phase == .elsewhere && state.isDue)
+  }
 
   /// Runs one timer, until the next pause ends.
   private func keepTime() {

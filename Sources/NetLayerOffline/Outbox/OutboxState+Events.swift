@@ -1,6 +1,15 @@
 import PortableFoundation
 
 extension OutboxState {
+  /// A reason why an entry is not sent when its turn comes.
+  enum Hold: Hashable, Sendable {
+    /// The server has rejected it, or the attempts are used up.
+    case parked(status: Int?)
+    case newerVersion
+    /// Its file can't be read now, so that its key is unknown: all later entries with a key wait.
+    case unreadable
+  }
+
   /// The result of a request.
   enum Outcome: Sendable {
     case accepted

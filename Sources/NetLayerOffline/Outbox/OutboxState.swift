@@ -3,15 +3,6 @@ import Streams
 
 /// The rules of an outbox: which entry is sent when, what parks, and what waits. It has no clock and does no I/O.
 struct OutboxState {
-  /// A reason why an entry is not sent when its turn comes.
-  enum Hold: Hashable, Sendable {
-    /// The server has rejected it, or the attempts are used up.
-    case parked(status: Int?)
-    case newerVersion
-    /// Its file can't be read now, so that its key is unknown: all later entries with a key wait.
-    case unreadable
-  }
-
   struct Item {
     let name: OutboxName
     var account: String?
@@ -108,22 +99,8 @@ struct OutboxState {
     case .disown: isOwner = false
     case .add(let added):
       // A directory lists in no order. All are known before the first one starts.
-      for item in added {
-        switch items[item.name]?.hold {
-        case .unreadable:
-          // The file may be readable now.
-          items[item.name] = item
-          unreadable.removeInOrder(item.name)
-          arrange(item)
-          reconsiderAll()
-        case nil where items[item.name] == nil:
-          items[item.name] = item
-          order.insertInOrder(item.name)
-          arrange(item)
-        default: break
-        }
-      }
-    case .end(let name, let outcome): end(name, outcome, now, &actions)
+      for item in added { add(item) }
+    case .end(let name, let outcome): end(name, with: outcome, at: now, &actions)
     case .reported(let name): settle(name, &actions)
     case .online(let isOnline):
       if isOnline, !self.isOnline {
@@ -136,15 +113,7 @@ struct OutboxState {
       for name in order where items[name]?.waitsForSignOut == true { items[name]?.waitsForSignOut = false }
       for name in order where items[name]?.waitsForAccount == true { resume(name) }
       reconsiderAll()
-    case .retry(let name):
-      if case .reporting(parks: true, _) = flights[name] { flights[name] = .retrying }
-      guard flights[name] == nil,
-        let item = items[name], item.hold != .newerVersion, item.hold != .unreadable
-      else { break }
-      if item.hold != nil { actions.append(.unpark(name)) }
-      items[name]?.hold = nil
-      items[name]?.startAfresh()
-      candidates.insert(name)
+    case .retry(let name): retry(name, &actions)
     case .drop(let name): drop(name, &actions)
     case .wake: break
     }
@@ -178,6 +147,22 @@ struct OutboxState {
     reconsiderAll()
   }
 
+  private mutating func add(_ item: Item) {
+    switch items[item.name]?.hold {
+    case .unreadable:
+      // The file may be readable now.
+      items[item.name] = item
+      unreadable.removeInOrder(item.name)
+      arrange(item)
+      reconsiderAll()
+    case nil where items[item.name] == nil:
+      items[item.name] = item
+      order.insertInOrder(item.name)
+      arrange(item)
+    default: break
+    }
+  }
+
   /// Puts an entry, which is new or has become readable, into its lane.
   private mutating func arrange(_ item: Item) {
     if item.hold == .unreadable {
@@ -199,7 +184,7 @@ struct OutboxState {
 
   private func isCurrent(_ pause: Pause) -> Bool { items[pause.name]?.notBefore == pause.end }
 
-  private mutating func end(_ name: OutboxName, _ outcome: Outcome, _ now: Duration, _ actions: inout [Action]) {
+  private mutating func end(_ name: OutboxName, with outcome: Outcome, at now: Duration, _ actions: inout [Action]) {
     guard let flight = flights[name], var item = items[name] else { return }
     let former: Int
     switch flight {
@@ -210,12 +195,8 @@ struct OutboxState {
     flights[name] = nil
     defer { reconsider(name) }
     switch outcome {
-    case .accepted:
-      flights[name] = .reporting(parks: false, status: nil)
-      actions.append(.report(name))
-    case .rejected(let status):
-      flights[name] = .reporting(parks: true, status: status)
-      actions.append(.report(name))
+    case .accepted: flights[name] = .reporting(parks: false, status: nil)
+    case .rejected(let status): flights[name] = .reporting(parks: true, status: status)
     case .failed(let error, let after):
       item.failures += 1
       if let pause = retry.delay(after: error, attempt: item.failures) {
@@ -223,7 +204,6 @@ struct OutboxState {
         item.notBefore = now + min(max(after ?? .zero, pause), Self.longestPause)
       } else {
         flights[name] = .reporting(parks: true, status: error.response?.status)
-        actions.append(.report(name))
       }
     case .unreachable(let error):
       lose(&item, error, now)
@@ -247,6 +227,7 @@ struct OutboxState {
       item.waitsForAccount = true
     }
     items[name] = item
+    if flights[name] != nil { actions.append(.report(name)) }
     if let end = item.notBefore { pauses.insert(Pause(end: end, name: name)) }
   }
 
@@ -284,6 +265,17 @@ struct OutboxState {
     items[name]?.startAfresh()
     reconsider(name)
     actions.append(.park(name, status: status))
+  }
+
+  private mutating func retry(_ name: OutboxName, _ actions: inout [Action]) {
+    if case .reporting(parks: true, _) = flights[name] { flights[name] = .retrying }
+    guard flights[name] == nil,
+      let item = items[name], item.hold != .newerVersion, item.hold != .unreadable
+    else { return }
+    if item.hold != nil { actions.append(.unpark(name)) }
+    items[name]?.hold = nil
+    items[name]?.startAfresh()
+    candidates.insert(name)
   }
 
   private mutating func drop(_ name: OutboxName, _ actions: inout [Action]) {

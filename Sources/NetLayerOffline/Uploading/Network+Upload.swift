@@ -89,7 +89,9 @@ extension Network {
             let note = try stored(notes)
             let receiver = UploadRun<E>.Receiver(
               endpoint: endpoint, subscription: subscription, next: next, isDelivered: isDelivered, receipt: receipt)
-            let run = UploadRun(self, method, calls, accounts, source, notes, retry, requestSize, receiver)
+            let run = UploadRun(
+              on: self, by: method, calls: calls, accounts: accounts, file: source, notes: notes, retry: retry,
+              requestSize: requestSize, receiver: receiver)
             // Before the start, because the subscriber may dispose the upload in its first event.
             subscription.own(run)
             run.start(note)

@@ -52,9 +52,8 @@ final class UploadRun<E: Endpoint>: Disposable {
   private static var maxSpool: Int64 { 16 << 20 }
 
   init(
-    _ network: Network, _ method: UploadProtocol, _ calls: UploadCalls, _ accounts: Accounts, _ file: UploadFile,
-    _ notes: sending UploadNoteFile,
-    _ policy: RetryPolicy, _ requestSize: Int?, _ receiver: Receiver
+    on network: Network, by method: UploadProtocol, calls: UploadCalls, accounts: Accounts, file: UploadFile,
+    notes: sending UploadNoteFile, retry policy: RetryPolicy, requestSize: Int?, receiver: Receiver
   ) {
     (self.network, self.accounts) = (network, accounts)
     quiet = network.quiet {

@@ -35,11 +35,11 @@ final class NetLayerArticleTests: XCTestCase {
     try assertPrinted(asIn: "EnvelopeAPIs", 2)
 
     let graph = Network(Backend(baseURL: libraryURL, envelope: .graphQL, transport: stub))
-    let other = Network(
-      Backend(baseURL: libraryURL, envelope: Envelope(failure: "fault", data: "result"), transport: stub))
+    let slack = Envelope(code: "ok", success: true, message: "error", data: nil)
+    let weChat = Envelope(failure: "errcode", message: "errmsg", data: nil)
     let influx = Envelope(failure: "results[0].error", data: "results[0].series")
     let metrics = Network(Backend(baseURL: libraryURL, envelope: influx, transport: stub))
-    _ = (graph, other, metrics)
+    _ = (graph, slack, weChat, metrics)
   }
 
   func test_endpointOfAllMethods() async throws {

@@ -17,7 +17,7 @@ final class OutboxFailureTests: XCTestCase {
     let fixture = try OutboxFixture(self)
     let directory = try OutboxDirectory(fixture.folder)
     let sender = OutboxSender(
-      directory, fixture.network, OutboxState(concurrency: 4, retry: RetryPolicy(attempts: 20)), { _ in })
+      directory, fixture.network, OutboxState(concurrency: 4, retry: RetryPolicy(attempts: 20)), onProblem: { _ in })
     fixture.server.script(.silent, .status(422))
     _ = try fixture.write(1, to: directory)
     sender.start(fixture.reachability)

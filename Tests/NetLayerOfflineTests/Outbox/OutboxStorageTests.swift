@@ -409,7 +409,7 @@ final class OutboxStorageTests: XCTestCase {
     let directory = try OutboxDirectory(fixture.folder)
     let sender = OutboxSender(
       directory, fixture.network, OutboxState(concurrency: 4, retry: RetryPolicy(attempts: 20)),
-      { [problems = fixture.problems] in problems.add($0.reason) })
+      onProblem: { [problems = fixture.problems] in problems.add($0.reason) })
     fixture.server.script(.silent, .status(422))
     let (_, first) = try fixture.write(1, to: directory)
     sender.start(fixture.reachability)

@@ -136,38 +136,38 @@ public final class ChallengeInterceptor: Interceptor, RecordsCredentials {
     guard challenges.contains(where: { $0.scheme == "basic" }) else {
       guard let unknown = challenges.first(where: { $0.scheme == "digest" }) else { return false }
       guard DigestCredentials.isRepeatable(unknown) else {
-        throw NetworkError(
-          kind: .authentication,
-          reason:
-            "\(response.url.hostAndPort) asks for Digest with a realm, nonce or opaque that has a control character or "
-            + "more than 1,024 bytes, and can't be sent back; check the server", request: response.request,
-          response: response)
+        throw Self.failure(
+          of: response,
+          "Digest with a realm, nonce or opaque that has a control character or more than 1,024 bytes, and "
+            + "can't be sent back; check the server")
       }
       let (algorithm, protection) = (unknown.parameters["algorithm"] ?? "MD5", unknown.parameters["qop"] ?? "none")
-      throw NetworkError(
-        kind: .authentication,
-        reason: "\(response.url.hostAndPort) asks for Digest with the algorithm \(algorithm.debugDescription) and the "
-          + "protection \(protection.debugDescription); ChallengeInterceptor supports MD5, SHA-256 and auth",
-        request: response.request, response: response)
+      throw Self.failure(
+        of: response,
+        "Digest with the algorithm \(algorithm.debugDescription) and the protection "
+          + "\(protection.debugDescription); ChallengeInterceptor supports MD5, SHA-256 and auth")
     }
     guard nonce == nil else { return false }
     guard !user.contains(":") else {
-      throw NetworkError(
-        kind: .authentication,
-        reason:
-          "\(response.url.hostAndPort) asks for Basic, whose user names have no colon (RFC 7617 section 2): the server "
-          + "would read \(user.debugDescription) as a shorter name and another password; use a name without a colon",
-        request: response.request, response: response)
+      throw Self.failure(
+        of: response,
+        "Basic, whose user names have no colon (RFC 7617 section 2): the server would read "
+          + "\(user.debugDescription) as a shorter name and another password; use a name without a colon")
     }
     guard allowsBasicWithoutTLS || response.url.scheme?.lowercased() == "https" else {
-      throw NetworkError(
-        kind: .authentication,
-        reason: "\(response.url.hostAndPort) asks for the password without TLS (Basic over http), which others could "
-          + "read; use https, or set allowsBasicWithoutTLS of the ChallengeInterceptor", request: response.request,
-        response: response)
+      throw Self.failure(
+        of: response,
+        "the password without TLS (Basic over http), which others could read; use https, or set "
+          + "allowsBasicWithoutTLS of the ChallengeInterceptor")
     }
     sessions.withLock { $0[origin] = .basic }
     return true
+  }
+
+  private static func failure(of response: Response, _ demand: String) -> NetworkError {
+    NetworkError(
+      kind: .authentication, reason: "\(response.url.hostAndPort) asks for \(demand)", request: response.request,
+      response: response)
   }
 
   /// Uses the nonce that the server has announced for the next request.

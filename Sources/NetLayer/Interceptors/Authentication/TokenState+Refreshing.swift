@@ -73,7 +73,7 @@ extension TokenState {
       if let found, found != stored, found != refresh.old, found != writing?.held.token { return use(found, id, now) }
       // An unreadable store has what this process knows of it, until the next look.
       ask(id, refresh.old, seen: seen ?? stored)
-    case .rereading(let asked, _, let result) where id != current: undo(id, asked, result, found)
+    case .rereading(let asked, _, let result) where id != current: undo(id, after: result, asked: asked, found: found)
     case .rereading(let asked, let before, .success(let new)):
       // Saved by the refresh itself, or by this process. Otherwise, a user has signed in or out in another process.
       let own = [asked, session.token, writing?.held.token]
@@ -156,7 +156,7 @@ extension TokenState {
   }
 
   /// Saves the current token again if a discarded refresh has saved its own one. It may have failed after that.
-  private mutating func undo(_ id: Int, _ asked: Token?, _ result: Result<Token, NetworkError>, _ found: Token?) {
+  private mutating func undo(_ id: Int, after result: Result<Token, NetworkError>, asked: Token?, found: Token?) {
     let isLocked = refreshes[id]?.isLocked ?? false
     let isOwn =
       switch result {

@@ -11,36 +11,7 @@ extension Request {
   public func curlCommand(redaction own: Redaction = .backend) -> String {
     let redaction = self.redaction(adding: own)
     var words = ["curl", "--globoff", "--compressed"]
-    var input = ""
-    var data: [String] = []
-    switch body {
-    // The transport sends a length with these methods, and some servers require it.
-    case .none: if [.post, .put, .patch].contains(method) { data = ["--data-raw", "''"] }
-    case .data(let bytes):
-      let shown = Self.shown(bytes, redaction)
-      if let shown, let text = String(validating: shown, as: UTF8.self),
-        !text.unicodeScalars.contains(where: \.isControl)
-      {
-        data = ["--data-raw", Self.quoted(text)]
-      } else if let shown {
-        input = Self.echo(shown) + " | "
-        data = ["--data-binary", "@-"]
-      } else {
-        data = ["--data-binary", Self.quoted("<\(bytes.count) bytes>")]
-      }
-    case .file(let file): data = ["--data-binary", Self.quoted("@" + file.path)]
-    case .stream: data = ["--data-binary", Self.quoted("<a stream>")]
-    case .parts(let parts):
-      let commands = Self.joined(parts).map { part in
-        switch part {
-        case .data(let bytes):
-          Self.shown(bytes, redaction).map(Self.echo) ?? "printf %s \(Self.quoted("<\(bytes.count) bytes>"))"
-        case .file(let file): "cat \(Self.quoted(file.path))"
-        }
-      }
-      input = "{ \((commands.isEmpty ? [":"] : commands).joined(separator: "; ")); } | "
-      data = ["--data-binary", "@-"]
-    }
+    let (input, data) = content(redaction)
     // With a body, curl rejects `--head`; `--request HEAD` sends the same, but curl waits for a response body that
     // never arrives.
     if method == .head, data.isEmpty {
@@ -56,6 +27,32 @@ extension Request {
     // curl would send every body as a form.
     if !data.isEmpty, headers["Content-Type"] == nil { words += ["--header", Self.quoted("Content-Type:")] }
     return input + (words + data).joined(separator: " ")
+  }
+
+  /// Returns the commands that pipe the body to curl, and the options that send it.
+  private func content(_ redaction: Redaction) -> (input: String, data: [String]) {
+    switch body {
+    // The transport sends a length with these methods, and some servers require it.
+    case .none: return ("", [.post, .put, .patch].contains(method) ? ["--data-raw", "''"] : [])
+    case .data(let bytes):
+      guard let shown = Self.shown(bytes, redaction) else {
+        return ("", ["--data-binary", Self.quoted("<\(bytes.count) bytes>")])
+      }
+      guard let text = String(validating: shown, as: UTF8.self), !text.unicodeScalars.contains(where: \.isControl)
+      else { return (Self.echo(shown) + " | ", ["--data-binary", "@-"]) }
+      return ("", ["--data-raw", Self.quoted(text)])
+    case .file(let file): return ("", ["--data-binary", Self.quoted("@" + file.path)])
+    case .stream: return ("", ["--data-binary", Self.quoted("<a stream>")])
+    case .parts(let parts):
+      let commands = Self.joined(parts).map { part in
+        switch part {
+        case .data(let bytes):
+          Self.shown(bytes, redaction).map(Self.echo) ?? "printf %s \(Self.quoted("<\(bytes.count) bytes>"))"
+        case .file(let file): "cat \(Self.quoted(file.path))"
+        }
+      }
+      return ("{ \((commands.isEmpty ? [":"] : commands).joined(separator: "; ")); } | ", ["--data-binary", "@-"])
+    }
   }
 
   /// Returns the visible part of `bytes`; `nil` for non-text, unless nothing is hidden.

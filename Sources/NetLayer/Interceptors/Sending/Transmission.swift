@@ -4,15 +4,14 @@ import Streams
 /// The last interceptor, which sends a request to the transport at each subscription.
 struct TransportInterceptor: Interceptor {
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
-    let (network, progress, delivery) = (next.network, next.progress, next.delivery)
     // Few requests have such credentials. For the others, no closure is allocated.
     if OriginRedirects.follows(request) {
       let redirects = OriginRedirects(request, clock: next.clock) { request in
-        Observable(push: { Transmission.begin(request, network, progress, delivery, Sink($0, $1)) })
+        Observable(push: { Transmission.begin(request, next, Sink($0, $1)) })
       }
       return redirects.response
     }
-    return Observable(push: { Transmission.begin(request, network, progress, delivery, Sink($0, $1)) })
+    return Observable(push: { Transmission.begin(request, next, Sink($0, $1)) })
   }
 }
 
@@ -51,12 +50,10 @@ final class Transmission: Disposable, LimitedWork {
   /// requests cancelled outside the lock.
   let state: Locked<State>
 
-  init(
-    _ request: Request, _ network: Network, _ progress: ProgressHandler?, _ delivery: InterceptorChain.Delivery,
-    _ sink: consuming Sink<Response>
-  ) {
+  init(_ request: Request, _ chain: InterceptorChain, _ sink: consuming Sink<Response>) {
+    (network, progress, delivery) = (chain.network, chain.progress, chain.delivery)
     self.request = network.observers.map { request.counted(at: $0.clock.uptime) } ?? request
-    (self.network, self.progress, self.delivery, limit) = (network, progress, delivery, CallLimit.of(request))
+    limit = CallLimit.of(request)
     let subscription = sink.subscription
     state = Locked(State(receiver: sink))
     subscription.own(self)
@@ -66,15 +63,11 @@ final class Transmission: Disposable, LimitedWork {
   ///
   /// It follows all interceptors, because any of them may have paused the call, and because a custom one does not know
   /// that a server has chosen the URL.
-  static func begin(
-    _ request: Request, _ network: Network, _ progress: ProgressHandler?, _ delivery: InterceptorChain.Delivery,
-    _ sink: consuming Sink<Response>
-  ) {
-    if !network.logins.isEmpty, let failure = network.logins.signOut(of: request) {
-      return sink.subscription.fail(failure)
-    }
-    guard request.isForeign else { return Transmission(request, network, progress, delivery, sink).start() }
-    Transmission(request.withoutForeignCredentials, network, progress, delivery, sink).start()
+  static func begin(_ request: Request, _ chain: InterceptorChain, _ sink: consuming Sink<Response>) {
+    let logins = chain.network.logins
+    if !logins.isEmpty, let failure = logins.signOut(of: request) { return sink.subscription.fail(failure) }
+    guard request.isForeign else { return Transmission(request, chain, sink).start() }
+    Transmission(request.withoutForeignCredentials, chain, sink).start()
   }
 
   /// Passes the request to the transport.
@@ -156,10 +149,8 @@ final class Transmission: Disposable, LimitedWork {
   private func connect(_ options: WebSocketOptions) {
     guard let transport = network.transport as? any WebSocketTransport else {
       let name = type(of: network.transport)
-      let error = NetworkError(
-        kind: .invalidRequest,
-        reason: "\(name) does not open WebSockets; on Linux, CurlTransport does, with libcurl 7.68 or later",
-        request: request)
+      let reason = "\(name) does not open WebSockets; on Linux, CurlTransport does, with libcurl 7.68 or later"
+      let error = NetworkError(kind: .invalidRequest, reason: reason, request: request)
       finish(.failure(error))
       return add(.failure(finished(error)))
     }
@@ -184,12 +175,7 @@ final class Transmission: Disposable, LimitedWork {
         }, message: noting(.messageReceived, link.messages.push) { $0.message = $1 },
         closed: { [self] result in
           countOut()
-          network.observers?.note(.closed, of: request) { event in
-            switch result {
-            case .success(let close): event.close = close
-            case .failure(let error): event.error = error
-            }
-          }
+          noteClose(result)
           link.messages.whenAttached { [self] in
             link.messages.end(with: result)
             if case .failure(let error) = result { add(.failure(finished(error))) }
@@ -219,6 +205,15 @@ final class Transmission: Disposable, LimitedWork {
     guard let observers = network.observers else { return }
     request.context[Resends.self]?.add(redirects: response.redirects.count)
     observers.note(.head, of: request) { $0.response = response }
+  }
+
+  private func noteClose(_ result: Result<WebSocketClose, NetworkError>) {
+    network.observers?.note(.closed, of: request) { event in
+      switch result {
+      case .success(let close): event.close = close
+      case .failure(let error): event.error = error
+      }
+    }
   }
 
   /// Returns `push`, which notes each element if the network has observers.
