@@ -20,7 +20,6 @@ struct Resends: ContextKey, Sendable {
   /// Whether the note belongs to a request that was sent, and not to a call that begins.
   var isOfSentRequest: Bool { before != nil }
 
-  /// Returns the note of the next request.
   func next() -> Resends {
     var note = self
     note.before = count.value.wrappingAdd(1, ordering: .relaxed).oldValue
@@ -40,7 +39,6 @@ struct Resends: ContextKey, Sendable {
 }
 
 extension Request {
-  /// Returns the request as it is passed to the transport, with its number.
   func counted() -> Request {
     guard let note = context[Resends.self] else { return self }
     var request = self

@@ -21,10 +21,8 @@ struct AccountLogins: Sendable {
 
   var isEmpty: Bool { all.isEmpty }
 
-  /// Returns the custom source at a place; `nil` for another interceptor.
   func own(at place: Int) -> (any AccountSource)? { all.first { $0.place == place && $0.recorder == nil }?.source }
 
-  /// Returns the users who may receive the responses to `request`.
   func receivers(of request: Request) -> CallReceivers {
     CallReceivers(call: request.context[CallAccounts.self], isForeign: request.isForeign)
   }
@@ -50,7 +48,6 @@ struct AccountLogins: Sendable {
     return Request.Credentials.joined(accounts)
   }
 
-  /// Returns the account whose key signs `request`; `nil` without a signer.
   func signerAccount(of request: Request) -> String? {
     guard let constant = signerAccount, let signing = request.context[Signing.self] else { return nil }
     return signing.account(of: request) ?? constant
@@ -87,7 +84,6 @@ struct AccountLogins: Sendable {
   }
 }
 
-/// A source of a network.
 struct AccountLogin: Sendable {
   /// The place of its interceptor in the chain; `nil` for a signer and a transport.
   let place: Int?
@@ -103,7 +99,6 @@ struct AccountLogin: Sendable {
     return !isAsked || recorder?.authenticates(request) ?? true
   }
 
-  /// Returns the user of the call, or the present one without a call.
   func state(in call: CallAccounts?) -> AccountState { CallAccounts.state(of: source, in: call) }
 }
 

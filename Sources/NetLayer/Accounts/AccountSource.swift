@@ -120,7 +120,6 @@ public struct AccountState: Sendable, Hashable, CustomStringConvertible, CustomR
     }
   }
 
-  /// Whether a user is signed in and known.
   var isUser: Bool {
     switch user {
     case .nobody, .unknown: false

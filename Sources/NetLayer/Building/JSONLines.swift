@@ -31,7 +31,6 @@ public struct JSONLines: Sendable {
     make = { encode in Request.BodyStream(sequence: { try sequence().map { try encode($0) } }) }
   }
 
-  /// Returns the body, written by `encoder`.
   func body(_ encoder: JSONParameterEncoder) -> Request.BodyStream {
     var stream = make { element in Data((try encoder.line(of: element) + "\n").utf8) }
     stream.chunkTimeout = elementTimeout

@@ -74,7 +74,6 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
     return result
   }
 
-  /// The layers below the topmost layer, and the topmost layer.
   var split: (below: Parameters, top: Parameters) {
     var (below, top) = (self, Parameters())
     if let last = below.layers.popLast() { top.layers = [last] }
@@ -122,7 +121,6 @@ extension Parameters: Encodable {
   }
 }
 
-/// A coding key with any name.
 struct ParameterKey: CodingKey {
   let stringValue: String
   let intValue: Int?

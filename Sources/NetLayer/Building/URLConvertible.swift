@@ -87,7 +87,6 @@ extension [String]: URLConvertible {
     return try pathOfComponents.url(below: base)
   }
 
-  /// The elements as a path, with a leading slash.
   var pathOfComponents: String { map { "/" + $0.urlEscaped }.joined() }
 }
 

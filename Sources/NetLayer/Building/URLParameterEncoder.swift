@@ -147,7 +147,6 @@ public struct URLParameterEncoder: ParameterEncoder {
     return encoder
   }
 
-  /// Returns the same encoder with another destination.
   func writing(to destination: Destination) -> URLParameterEncoder {
     var encoder = self
     encoder.destination = destination

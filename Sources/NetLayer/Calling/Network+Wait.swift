@@ -64,7 +64,6 @@ private enum SynchronousCall {
     return QueueScheduler(queue: queue)
   }
 
-  /// Whether the current code runs inside the delivery of a synchronous call.
   static var isInside: Bool { mark.isHere }
 
   struct QueueScheduler: ImmediateSchedulerType {

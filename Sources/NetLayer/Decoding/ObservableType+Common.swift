@@ -106,7 +106,6 @@ extension Single where Element == Response {
 }
 
 extension ObservableType where Element == Response {
-  /// Emits only responses that are a success.
   func settled() -> Observable<Response> {
     compactMap { try $0.reporting { try $0.settled() } }
   }

@@ -83,7 +83,6 @@ extension Response {
     }
   }
 
-  /// Decodes a model from the value at `path` of the body.
   @usableFromInline
   func model<Model: NonisolatedDecodable>(_ type: Model.Type, at path: String?, failsOnEmptyData: Bool) throws -> Model
   {
@@ -124,10 +123,8 @@ extension Response {
     return (try? JSON(parsing: body)).flatMap(rules.numericCode)
   }
 
-  /// Reads the payload as JSON, by the same rules.
   func payload() throws -> JSON { try EnvelopeReader(common()).payload() }
 
-  /// Decodes a model from the value at `path` of the whole body, or from the payload without a path.
   func model<Model: NonisolatedDecodable>(_ type: Model.Type, inBodyAt path: String?) throws -> Model {
     guard let path else { return try payload(type) }
     return try model(type, at: path, failsOnEmptyData: true)
@@ -152,7 +149,6 @@ extension Response {
     return self
   }
 
-  /// Returns the same response, read with `decoder` if there is one.
   @usableFromInline
   func decoding(with decoder: (any ModelDecoder)?) -> Response {
     guard let decoder else { return self }
@@ -170,12 +166,10 @@ extension Response {
     return self
   }
 
-  /// Throws if the status is not a success. Before this check, a 404 is not an error.
   func validate(by rules: EnvelopeRules) throws(NetworkError) {
     if !isSuccess { throw statusFailure(in: rules.value) }
   }
 
-  /// The start of the body as text, which is enough for a message.
   private var startOfText: String {
     var start = self
     start.body = body.prefix(4 << 10)
@@ -264,14 +258,12 @@ extension JSONError {
 }
 
 extension Response {
-  /// Decodes a model from a part of the body.
   func model<Model: NonisolatedDecodable>(_ type: Model.Type, ofPart bytes: Data) throws -> Model {
     var part = self
     part.body = bytes
     return try part.model(type, at: nil, failsOnEmptyData: true)
   }
 
-  /// Returns the error of a part of the body, with its number.
   func failure(_ error: any Error, inPart index: Int, named name: String) -> NetworkError {
     var known = (error as? NetworkError) ?? parseFailure("\(name) \(index): \(error)", underlying: error)
     known.index = index

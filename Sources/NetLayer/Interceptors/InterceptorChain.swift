@@ -2,7 +2,6 @@ import Streams
 
 /// The rest of the chain after an interceptor: the next interceptors and, finally, the transport.
 public struct InterceptorChain: Sendable {
-  /// The destination of the transport's events.
   enum Delivery {
     /// The mapping queue, on which the receiver is called.
     case mapping
@@ -13,10 +12,8 @@ public struct InterceptorChain: Sendable {
   let network: Network
   let progress: ProgressHandler?
   let delivery: Delivery
-  /// The index of the next interceptor.
   private let place: Int
 
-  /// Creates the whole chain of `network`, for one call.
   init(network: Network, progress: ProgressHandler?, delivery: Delivery) {
     self.init(network, progress, delivery, 0)
   }
@@ -93,6 +90,5 @@ public struct InterceptorChain: Sendable {
   /// The backend's clock, with which an interceptor measures times and schedules delays.
   public var clock: any SchedulerType { network.backend.clock }
 
-  /// The scheduler on which an interceptor emits its own responses.
   var mapping: any ImmediateSchedulerType { network.backend.mapping }
 }

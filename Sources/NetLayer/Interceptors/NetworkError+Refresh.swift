@@ -37,7 +37,6 @@ extension NetworkError {
     return failure
   }
 
-  /// The error of the calls that wait for a refresh during a sign-out.
   static var signedOutDuringRefresh: NetworkError {
     var error = NetworkError(kind: .authentication, reason: "signed out while the token was being refreshed")
     error.isOfUnfinishedRefresh = true

@@ -77,7 +77,6 @@ extension Observable {
 }
 
 extension NetworkError {
-  /// Returns the error of a repeated cursor.
   package static func repeated(_ cursor: String, after pages: Int) -> NetworkError {
     let count = pages == 1 ? "1 page" : "\(pages) pages"
     var error = NetworkError(
@@ -117,7 +116,6 @@ private struct PageSequence<Item: Sendable, Place: Hashable & Sendable>: Sequenc
       }
     }
 
-    /// The place of the next page; `nil` at the end.
     private var followingPlace: Result<Place, NetworkError>? {
       guard let place else { return .success(pages.start) }
       guard let page = last.value, !isRepeat(page) else { return nil }

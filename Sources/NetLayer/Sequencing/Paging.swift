@@ -90,13 +90,10 @@ package final class PagedCall<Item: Decodable & Sendable>: Sendable {
   private let path: String?
   private struct State {
     var count = 0
-    /// The hash of the last page.
     var hash: Int?
-    /// The origin of the first page.
     var origin: Origin?
     /// Whether another origin has responded, so that it may have chosen all further links.
     var isForeign = false
-    /// The URL of the last page's request.
     var url: String?
     /// Whether the last page came over TLS, so that its link must not lead to `http`.
     var refusesHTTP = false
@@ -212,7 +209,6 @@ package final class PagedCall<Item: Decodable & Sendable>: Sendable {
     return number - start >= count - 1
   }
 
-  /// Returns the absolute URL at `place`.
   private func link(in json: JSON, at place: Paging.Place, from response: Response) throws -> String? {
     let text: String?
     switch place {

@@ -157,7 +157,6 @@ extension Network {
   }
 }
 
-/// A decoder of the lines of a body.
 private final class LineModels<Model: Decodable & Sendable>: Sendable {
   private let response: Response
   /// Guards the parser, which the body's thread takes out and feeds without the lock.
@@ -175,9 +174,6 @@ private final class LineModels<Model: Decodable & Sendable>: Sendable {
     try read(emit) { lines, take in try lines.feed(chunk, take) }
   }
 
-  /// Emits the model of the last line.
-  ///
-  /// - Throws: `NetworkError` with the number of the line.
   func finish(_ emit: @escaping (Model) -> Void) throws {
     try read(emit) { lines, take in try lines.finish(take) }
   }

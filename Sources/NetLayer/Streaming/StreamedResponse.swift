@@ -66,7 +66,6 @@ public struct StreamedResponse: Sendable {
     }
   }
 
-  /// Cancels the request, even during reading.
   func cancel() { reader.buffer.cancel() }
 
   fileprivate static func claimedTwice(_ response: Response) -> NetworkError {

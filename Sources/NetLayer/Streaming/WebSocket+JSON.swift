@@ -60,7 +60,6 @@ extension WebSocketSession {
 }
 
 extension ResponseContext {
-  /// Returns the JSON text of `value`.
   fileprivate func text(of value: some Encodable & Sendable) throws(NetworkError) -> String {
     do {
       return try encoder.line(of: value)
@@ -69,7 +68,6 @@ extension ResponseContext {
     }
   }
 
-  /// Returns the model that `message` contains.
   fileprivate func model<Model: NonisolatedDecodable>(
     _ type: Model.Type, of message: WebSocketMessage, _ response: Response? = nil
   ) throws -> Model {

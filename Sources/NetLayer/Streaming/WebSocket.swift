@@ -159,7 +159,6 @@ public final class WebSocket: Sendable {
     }
   }
 
-  /// Closes the socket and waits for its end.
   func end(_ code: CloseCode) async {
     close(code)
     await withTaskCancellationHandler {

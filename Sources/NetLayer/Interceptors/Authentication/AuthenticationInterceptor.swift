@@ -203,7 +203,6 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
       && request.headers.values(of: "Authorization").isEmpty
   }
 
-  /// Returns whether `url` belongs to one of the origins.
   private func isFor(_ url: URL) -> Bool { origins.contains { $0.contains(url) } }
 
   /// Returns whether the server has closed the previous socket of a session because it has rejected `token`.
@@ -270,7 +269,6 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
     return copy
   }
 
-  /// Returns the fields that carry `token` in `request`.
   private func fields(of token: Token, _ request: Request) -> HTTPHeaders {
     carrying(token, request).credentials.last?.headers ?? [:]
   }

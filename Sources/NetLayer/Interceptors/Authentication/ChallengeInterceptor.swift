@@ -46,7 +46,6 @@ public final class ChallengeInterceptor: Interceptor, RecordsCredentials {
     self.allowsBasicWithoutTLS = allowsBasicWithoutTLS
   }
 
-  /// Returns whether the server has asked for credentials.
   func authenticates(_ request: Request) -> Bool { sessions.withLock { $0[Origin(request.url)] != nil } }
 
   /// The user of the credentials.

@@ -26,10 +26,8 @@ public struct Token: Sendable, Hashable, Codable, CustomStringConvertible {
   /// The user for whom responses are stored and shared.
   var owner: String { account ?? access }
 
-  /// Returns whether both tokens name the same account.
   func isKnownToBelong(toOwnerOf other: Token?) -> Bool { account != nil && account == other?.account }
 
-  /// Returns whether both tokens state different accounts.
   func isKnownNotToBelong(toOwnerOf other: Token?) -> Bool {
     account.flatMap { own in other?.account.map { $0 != own } } ?? false
   }

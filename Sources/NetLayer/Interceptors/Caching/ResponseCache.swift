@@ -17,14 +17,10 @@ import Streams
 /// the first one is released. Only the owner can read the files. File names are digests, and a file contains its URL
 /// only after a redirect.
 public final class ResponseCache: Sendable {
-  /// A cache entry and its key.
   typealias Match = (entry: CacheEntry, key: String)
 
-  /// The result of a lookup.
   enum Found: Sendable {
-    /// The entry, or `nil` for a miss.
     case now(Match?)
-    /// A lookup on disk.
     case later(Single<Match?>)
   }
 
@@ -35,7 +31,6 @@ public final class ResponseCache: Sendable {
     /// Guards the reference to the clock, which any call may replace.
     let scheduler = Locked<any SchedulerType>(ConcurrentDispatchQueueScheduler(qos: .utility))
 
-    /// The time in seconds since the reference date.
     var now: Double { scheduler.withLock { $0 }.now.timeIntervalSinceReferenceDate }
   }
 
@@ -163,7 +158,6 @@ extension ResponseCache {
   /// Removes all responses of `url`, for any user and key (RFC 9111 §4.4).
   package func removeAll(of url: URL) { remove(tag: CacheTags.exact(url)) }
 
-  /// Removes all responses of endpoints with `tag`, for any user.
   func removeAll(tagged tag: CacheTag) { remove(tag: CacheTags.named(tag)) }
 
   private func remove(tag: String) {
@@ -202,7 +196,6 @@ extension ResponseCache {
       onError: { _ in }, onDisposed: { [self] in memory.withLock { _ = $0.refreshing.remove(key) } })
   }
 
-  /// Reports a problem, once.
   func report(_ reason: String) {
     guard memory.withLock({ $0.reported.insert(reason).inserted }) else { return }
     onProblem(NetworkError(kind: .file, reason: reason))

@@ -224,16 +224,12 @@ extension CoalescingInterceptor {
     /// The interceptor until the request ends, so that a response within the window does not retain it. Only the request's
     /// events use it, which are serial.
     private var interceptor: CoalescingInterceptor?
-    /// The clock of the window.
     let clock: any SchedulerType
     private let parts: Parts
     /// A hash of some of the parts, because few requests to one URL are in flight. It is stored for three lookups.
     private let hash: Int
-    /// The waiting members, in the order of joining.
     var members: [Member] = []
-    /// The subscription to the request.
     var scope: HandlerScope?
-    /// The last response, within the window.
     var response: Response?
 
     /// The users of the call that sends it, and how many of them it had adopted when the key was made.

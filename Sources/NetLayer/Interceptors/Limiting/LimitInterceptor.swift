@@ -56,7 +56,6 @@ public final class LimitInterceptor: Interceptor {
 
   private enum Stage { case waiting, running, streaming, over }
 
-  /// A request and its continuation.
   private final class Call: StreamSource {
     let interceptor: LimitInterceptor
     let request: Request

@@ -19,7 +19,6 @@ public final class RetryBudget: Sendable {
     self.ratio = max(0, ratio)
   }
 
-  /// Records a request to `origin`.
   func earn(_ origin: @autoclosure () -> Origin) {
     missing.withLock { missing in
       guard !missing.isEmpty else { return }

@@ -74,7 +74,6 @@ public struct RetryInterceptor: Interceptor {
     return attempt(request, next)
   }
 
-  /// Sends the request, and sends it again after each failure that may be retried.
   private func attempt(_ request: Request, _ next: InterceptorChain) -> Observable<Response> {
     guard request.attempt < policy.attempts, request.body.isRepeatable, isRepeatable(request) else {
       return next(request)
@@ -98,7 +97,6 @@ public struct RetryInterceptor: Interceptor {
       }
   }
 
-  /// Returns the decision to retry `request` after a response, or `nil` for none.
   private func again(_ request: Request, after response: Response, at now: Date) -> Again? {
     guard statuses.contains(response.status) else { return nil }
     let made = Swift.max(request.attempt, response.request.attempt)
