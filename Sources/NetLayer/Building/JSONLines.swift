@@ -6,9 +6,8 @@ import PortableFoundation
 /// try await network.fetch(.post("/import", .lines(JSONLines(once: rows))))
 /// ```
 /// The backend's `encoder` writes each element; `prettyPrinted` is ignored. Elements are pulled from the sequence at
-/// the pace of the socket, at most 256 KB and one line ahead. The sequence may thus be larger than memory. When the
-/// request ends early, the task that iterates the sequence is cancelled. An error thrown by the sequence fails the
-/// request with `invalidRequest`, and an element that can't be encoded with `encoding`.
+/// the pace of the socket, at most 256 KB and one line ahead. An error thrown by the sequence fails the request with
+/// `invalidRequest`, and an element that can't be encoded with `encoding`.
 public struct JSONLines: Sendable {
   typealias Encode = @Sendable (any Sendable & Encodable) throws -> Data
 

@@ -25,9 +25,8 @@ import Streams
 /// 7. ``AuthenticationInterceptor``: adds the newest token to each attempt.
 /// 8. ``LimitInterceptor``: limits the requests that reach the transport.
 ///
-/// A logger at the end observes every attempt. A ``CallObserver``, such as a recorder of the module NetLayerRecording, observes the
-/// whole path of a call at any position. An interceptor that adds credentials of a user is an ``AccountSource``, and passes them
-/// to ``InterceptorChain/callAsFunction(_:with:)``.
+/// A logger at the end observes every attempt. An interceptor that adds credentials of a user is an ``AccountSource``,
+/// and passes them to ``InterceptorChain/callAsFunction(_:with:)``.
 public protocol Interceptor: Sendable {
   /// Returns the responses to `request`, usually the ones that `next` emits.
   ///

@@ -59,9 +59,6 @@ extension Token: CustomReflectable {
 }
 
 /// A store that keeps the token between runs of the program.
-///
-/// The methods may use `await`. On Linux and on Apple's systems of 2025, they begin on the thread that
-/// needs the token, so a store that waits for nothing takes no detour.
 public protocol TokenStore: Sendable {
   /// Returns the saved token, or `nil` for none. The interceptor calls it at the first request, and before and after each
   /// refresh, because another process may have saved a new token, or removed it. It also calls it after a save, until the

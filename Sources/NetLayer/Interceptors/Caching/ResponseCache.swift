@@ -7,11 +7,9 @@ import Streams
 /// let cache = ResponseCache(storingIn: ResponseCache.directory(named: "shop"))
 /// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
 /// ```
-/// Both levels keep the most recently used entries, up to a limit in bytes. The first use opens the directory. All disk
-/// work runs on the cache's own queues: callers never wait for the disk, and lookups never block on writes.
-///
-/// An entry that can't be written or read is a cache miss, and `onProblem` is called once. After a full disk, a lack of
-/// file descriptors or the removal of the directory, the cache uses the directory again as soon as possible.
+/// Both levels keep the most recently used entries, up to a limit in bytes. All disk work runs on the cache's own
+/// queues: callers never wait for the disk, and lookups never block on writes. An entry that can't be written or read
+/// is a cache miss, and `onProblem` is called once.
 ///
 /// Only one cache at a time uses a directory. A second cache, in this process or another, caches only in memory until
 /// the first one is released. Only the owner can read the files. File names are digests, and a file contains its URL

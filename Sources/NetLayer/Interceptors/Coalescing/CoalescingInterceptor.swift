@@ -11,13 +11,10 @@ import Streams
 /// transport options. Limits of the whole call (`Timeouts.call`) may differ: each call ends at its own limit, and the shared
 /// request with the last of them.
 ///
-/// A request whose URL another origin has chosen, such as a link, is sent separately. So is one that reports progress, one whose
-/// `context` has values from the caller, and each refetch of a live query.
-///
-/// A request with an unsafe method (POST, PUT, PATCH, DELETE …) ends the sharing of earlier requests to its origin, so
-/// that later requests reach the server. The shared request is cancelled when its last subscriber is disposed. A
-/// completed, failed or cancelled request is no longer shared, so the next request is sent. With a `window`, requests
-/// within that time receive the last response instead; errors are never reused.
+/// A request whose URL another origin has chosen, such as a link, is sent separately. So is one that reports progress,
+/// one whose `context` has values from the caller, and each refetch of a live query. A request with an unsafe method
+/// (POST, PUT, PATCH, DELETE …) ends the sharing of earlier requests to its origin. With a `window`, requests within
+/// that time receive the last response; errors are never reused.
 ///
 /// One user never receives the response of another: the header fields, the token of an `AuthenticationInterceptor` after
 /// this interceptor, and the transport distinguish users. If another interceptor after this one adds credentials, pass an
