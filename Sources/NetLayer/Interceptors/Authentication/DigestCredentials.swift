@@ -56,8 +56,7 @@ struct DigestCredentials: Sendable {
   ) -> String {
     // A server compares the count only with the one before.
     count &+= 1
-    let digits = String(count, radix: 16)
-    let nc = String(repeating: "0", count: 8 - digits.count) + digits
+    let nc = count.hex(digits: 8)
     let realm = challenge.parameters["realm"] ?? ""
     var secret = hex("\(user):\(realm):\(password)")
     if isSession { secret = hex("\(secret):\(nonce):\(cnonce)") }
