@@ -42,7 +42,7 @@ struct AccountLogins: Sendable {
     let call = request.context[CallAccounts.self]
     var accounts: [String] = []
     for login in all where login.authenticates(request, from: place, to: end ?? .max, isAsked: isAsked) {
-      if let account = login.state(in: call).account { accounts.append(account) }
+      if let account = CallAccounts.state(of: login.source, in: call).account { accounts.append(account) }
     }
     if end == nil, let account = signerAccount(of: request) { accounts.append(account) }
     return Request.Credentials.joined(accounts)
@@ -61,7 +61,7 @@ struct AccountLogins: Sendable {
     let call = request.context[CallAccounts.self]
     return all.enumerated().compactMap { index, login -> String? in
       guard login.source.covers(request) else { return nil }
-      let state = login.state(in: call)
+      let state = CallAccounts.state(of: login.source, in: call)
       if login.recorder != nil { return state.isUser ? "\(index)" : nil }
       return state.account.map { "\(index):\($0.utf8.count):\($0)" }
     }
@@ -98,8 +98,6 @@ struct AccountLogin: Sendable {
     guard let place, place >= start, place < end, source.covers(request) else { return false }
     return !isAsked || recorder?.authenticates(request) ?? true
   }
-
-  func state(in call: CallAccounts?) -> AccountState { CallAccounts.state(of: source, in: call) }
 }
 
 extension Signing {

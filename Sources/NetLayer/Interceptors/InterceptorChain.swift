@@ -14,13 +14,7 @@ public struct InterceptorChain: Sendable {
   let delivery: Delivery
   private let place: Int
 
-  init(network: Network, progress: ProgressHandler?, delivery: Delivery) {
-    self.init(network, progress, delivery, 0)
-  }
-
-  private init(
-    _ network: Network, _ progress: ProgressHandler?, _ delivery: Delivery, _ place: Int
-  ) {
+  init(network: Network, progress: ProgressHandler?, delivery: Delivery, place: Int = 0) {
     (self.network, self.progress, self.delivery, self.place) = (network, progress, delivery, place)
   }
 
@@ -31,7 +25,8 @@ public struct InterceptorChain: Sendable {
 
   @inline(__always)
   private func send(_ request: Request) -> Observable<Response> {
-    network.interceptors[place].intercept(request, next: InterceptorChain(network, progress, delivery, place + 1))
+    let rest = InterceptorChain(network: network, progress: progress, delivery: delivery, place: place + 1)
+    return network.interceptors[place].intercept(request, next: rest)
   }
 
   /// Sends `request`, unless a custom source passes it of a user who has signed out. The source adds no credentials then, and

@@ -92,10 +92,8 @@ extension CacheInterceptor {
   func key(of request: Request, policy: CachePolicy, token: String?, transport: TransportIdentity) -> String? {
     // Another origin must neither read nor choose what is stored for a user.
     guard request.destination == nil, !request.isStreamed, !request.isForeign,
-      !request.headers.contains(where: { Self.isCondition($0.name) })
-    else {
-      return nil
-    }
+      !request.headers.contains(where: { field in Self.conditions.contains { HTTPHeaders.same($0, field.name) } })
+    else { return nil }
     let caching = request.caching
     var isKnownByBody = false
     if case .none = request.body, request.method == .get || request.method == .head {
@@ -152,11 +150,7 @@ extension CacheInterceptor {
     return found
   }
 
-  /// Returns whether the field is a condition that only the server or the caller can evaluate.
-  private static func isCondition(_ name: String) -> Bool {
-    conditions.contains { HTTPHeaders.same($0, name) }
-  }
-
+  /// The fields that are conditions that only the server or the caller can evaluate.
   private static let conditions = [
     "if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "if-range", "range",
   ]
