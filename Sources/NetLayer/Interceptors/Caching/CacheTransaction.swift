@@ -176,14 +176,7 @@ final class CacheTransaction: StreamSource {
   }
 
   private func response(_ found: Found, isProvisional: Bool = false) -> Response {
-    let now = self.now
-    let age = found.entry.age(at: now)
-    let isStale = age >= found.entry.freshness.lifetime
-    var context = Context()
-    context[OriginKey.self] = .cache(age: Duration(clampingSeconds: age), isStale: isStale)
-    context[CachedResponse.self] = cache.reference(
-      to: found.entry, of: found.key, for: request.headers, isProvisional: isProvisional)
-    return found.entry.response(to: request, age: age, context: context)
+    cache.response(found, to: request, at: now, isProvisional: isProvisional)
   }
 }
 

@@ -166,6 +166,16 @@ extension ResponseCache {
     }
   }
 
+  /// Returns the stored response of `match` to `request`, at `now`.
+  func response(_ match: Match, to request: Request, at now: Double, isProvisional: Bool = false) -> Response {
+    let (entry, age) = (match.entry, match.entry.age(at: now))
+    var context = Context()
+    context[OriginKey.self] = .cache(age: Duration(clampingSeconds: age), isStale: age >= entry.freshness.lifetime)
+    context[CachedResponse.self] = reference(
+      to: entry, of: match.key, for: request.headers, isProvisional: isProvisional)
+    return entry.response(to: request, age: age, context: context)
+  }
+
   /// Returns the reference to `entry`, the response of `key` to a request with the fields `headers`, for a response to carry.
   func reference(
     to entry: CacheEntry, of key: String, for headers: HTTPHeaders, isProvisional: Bool = false
