@@ -135,29 +135,6 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, S
   /// Whether there are no fields.
   public var isEmpty: Bool { fields.isEmpty }
 
-  /// The values by name, in the spelling of the first occurrence; the values of duplicates are joined by ", ".
-  var dictionary: [String: String] {
-    var spellings: [String: String] = [:]
-    var result: [String: String] = [:]
-    for field in fields {
-      if let name = spellings[field.name.lowercased()] {
-        result[name]?.append(", " + field.value)
-      } else {
-        spellings[field.name.lowercased()] = field.name
-        result[field.name] = field.value
-      }
-    }
-    return result
-  }
-
-  /// Returns the fields sorted by name, ignoring case; duplicates keep their order.
-  package func sorted() -> HTTPHeaders {
-    let fields = fields
-    // The standard library does not guarantee that its sort is stable.
-    let order = fields.enumerated().map { ($0.element.name.lowercased(), $0.offset) }.sorted { $0 < $1 }
-    return HTTPHeaders(order.map { fields[$0.1] })
-  }
-
   /// Returns an iterator over the fields in order.
   public func makeIterator() -> IndexingIterator<[Field]> { fields.makeIterator() }
 

@@ -54,10 +54,6 @@ public final class Inspector: Sendable {
 
   /// Returns 128 random bits as hexadecimal digits.
   private static func secret() -> String {
-    var random = SystemRandomNumberGenerator()
-    return [random.next(), random.next()].map { (number: UInt64) in
-      let digits = String(number, radix: 16)
-      return String(repeating: "0", count: 16 - digits.count) + digits
-    }.joined()
+    (0..<2).map { _ in UInt64.random(in: .min ... .max).hex(digits: 16) }.joined()
   }
 }

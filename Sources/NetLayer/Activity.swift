@@ -28,10 +28,8 @@ final class Activity: Sendable {
         onDispose: { [self] in watchers.subtract(1, ordering: .acquiringAndReleasing) })
   }
 
-  /// Counts a request that starts.
   func begin() { add(1) }
 
-  /// Counts a request that ends.
   func end() { add(-1) }
 
   private func add(_ change: Int) {

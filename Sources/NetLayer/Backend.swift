@@ -171,6 +171,5 @@ public struct Backend: Sendable {
       }, encoder: JSONParameterEncoder(dates: .iso8601, keys: .snakeCase))
   }
 
-  /// The base URL of the current environment.
   package var currentURL: URL? { (environments[environment] ?? baseURL)?.overHTTP }
 }

@@ -25,7 +25,6 @@ public struct CacheOptions: Sendable {
   /// The type of the endpoint that set the options. Closures of one endpoint type are treated as equal; other closures
   /// can't be compared.
   var endpoint: ObjectIdentifier?
-  /// The tags of the endpoint; `nil` for none.
   var labels: CallTags?
 
   /// Creates options. See the properties for the defaults.
@@ -40,13 +39,11 @@ public struct CacheOptions: Sendable {
     self.allowsStorage = allowsStorage
   }
 
-  /// Whether all options have their default values.
   var isDefault: Bool {
     policy == nil && !isRefetch && key == nil && !includesBody && lifetime == nil && allowsStorage == nil
       && labels == nil
   }
 
-  /// Whether these options can be compared with others.
   var isComparable: Bool { allowsStorage == nil || endpoint != nil }
 
   /// The values that two comparable options must share to be equivalent for the cache.

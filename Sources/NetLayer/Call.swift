@@ -152,7 +152,6 @@ extension CallContent {
   }
 }
 
-/// The calls of any result.
 protocol AnyCall {
   var content: CallContent { get }
   var form: Any.Type { get }

@@ -1,6 +1,5 @@
 import PortableFoundation
 
-/// The content of a call, whatever its result.
 @usableFromInline
 package struct CallContent: Sendable {
   package var baseURL: URL?
@@ -38,7 +37,6 @@ package struct CallContent: Sendable {
     package init(idle: Duration?, attempt: Duration?) { (self.idle, self.attempt) = (idle, attempt) }
   }
 
-  /// The target that the caller passed.
   package internal(set) var target: any URLConvertible
 
   package init(
@@ -91,7 +89,6 @@ extension CallContent {
     request.context[HasNotes.self] = true
   }
 
-  /// Returns the content with `parameters` added to the query.
   func adding(query parameters: Parameters) -> CallContent {
     var content = self
     content.add(query: parameters)

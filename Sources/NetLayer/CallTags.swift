@@ -2,10 +2,8 @@
 final class CallTags: Sendable, Hashable {
   /// The tags of the data that the call returns, which stored responses have, too.
   let tags: Set<CacheTag>
-  /// The tags of the data that the call changes.
   let invalidates: Set<CacheTag>
 
-  /// Creates the tags of a call, or `nil` for none.
   init?(tags: Set<CacheTag>, invalidates: Set<CacheTag>) {
     if tags.isEmpty, invalidates.isEmpty { return nil }
     (self.tags, self.invalidates) = (tags, invalidates)
@@ -18,7 +16,6 @@ final class CallTags: Sendable, Hashable {
 }
 
 extension CacheOptions {
-  /// The tags of the endpoint.
   package var tags: Set<CacheTag> {
     get { labels?.tags ?? [] }
     set { labels = CallTags(tags: newValue, invalidates: invalidates) }

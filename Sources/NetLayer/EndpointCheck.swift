@@ -9,7 +9,6 @@ enum EndpointCheck {
   /// The types that were checked. The lock is held only for a lookup.
   private static let checked = Locked<Set<ObjectIdentifier>>([])
 
-  /// Prints the problems of the type of `endpoint`, unless it was checked before.
   static func report(_ endpoint: Any, usesTask: Bool, to print: (String) -> Void = StandardError.print) {
     guard checked.withLock({ $0.insert(ObjectIdentifier(type(of: endpoint))).inserted }) else { return }
     for problem in problems(of: endpoint, usesTask: usesTask) { print(problem) }

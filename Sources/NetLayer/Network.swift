@@ -16,10 +16,8 @@ import Streams
 public final class Network: Sendable {
   /// The backend to call.
   public let backend: Backend
-  /// The settings for reading responses.
   package let reading: ResponseContext
   package let builder: RequestBuilder
-  /// The observers of the calls; `nil` for none.
   let observers: CallObservers?
   /// The backend's interceptors, then those that sign and send.
   package let interceptors: [any Interceptor]
@@ -106,7 +104,6 @@ public final class Network: Sendable {
   /// thread with `observeOn` before you update a view.
   public var requestsInFlight: Observable<Int> { activity.count }
 
-  /// The transport that sends the requests.
   package var transport: any Transport { backend.transport ?? Self.platformTransport }
   /// The transport of all backends without their own; they share it because it keeps connections open.
   private static let platformTransport = DefaultTransport.make()

@@ -22,7 +22,6 @@ struct Resends: ContextKey, Sendable {
   /// Whether the note belongs to a request that was sent, and not to a call that begins.
   var isOfSentRequest: Bool { before != nil }
 
-  /// Returns the note of the next request.
   func next(at time: Duration) -> Resends {
     var note = self
     note.time = time
@@ -43,7 +42,6 @@ struct Resends: ContextKey, Sendable {
 }
 
 extension Request {
-  /// Returns the request as it is passed to the transport, with its number.
   func counted(at time: Duration) -> Request {
     guard let note = context[Resends.self] else { return self }
     var request = self

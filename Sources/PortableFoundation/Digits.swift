@@ -18,4 +18,10 @@ extension FixedWidthInteger {
     guard digits.isDigits else { return nil }
     self.init(digits, radix: 10)
   }
+
+  /// Returns the number in lowercase hexadecimal digits, with leading zeros up to `digits`.
+  package func hex(digits: Int) -> String {
+    let text = String(self, radix: 16)
+    return String(repeating: "0", count: Swift.max(0, digits - text.utf8.count)) + text
+  }
 }

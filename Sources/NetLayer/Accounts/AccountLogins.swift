@@ -21,10 +21,8 @@ struct AccountLogins: Sendable {
 
   var isEmpty: Bool { all.isEmpty }
 
-  /// Returns the custom source at a place; `nil` for another interceptor.
   func own(at place: Int) -> (any AccountSource)? { all.first { $0.place == place && $0.recorder == nil }?.source }
 
-  /// Returns the users who may receive the responses to `request`.
   func receivers(of request: Request) -> CallReceivers {
     CallReceivers(call: request.context[CallAccounts.self], isForeign: request.isForeign)
   }
@@ -44,13 +42,12 @@ struct AccountLogins: Sendable {
     let call = request.context[CallAccounts.self]
     var accounts: [String] = []
     for login in all where login.authenticates(request, from: place, to: end ?? .max, isAsked: isAsked) {
-      if let account = login.state(in: call).account { accounts.append(account) }
+      if let account = CallAccounts.state(of: login.source, in: call).account { accounts.append(account) }
     }
     if end == nil, let account = signerAccount(of: request) { accounts.append(account) }
     return Request.Credentials.joined(accounts)
   }
 
-  /// Returns the account whose key signs `request`; `nil` without a signer.
   func signerAccount(of request: Request) -> String? {
     guard let constant = signerAccount, let signing = request.context[Signing.self] else { return nil }
     return signing.account(of: request) ?? constant
@@ -64,7 +61,7 @@ struct AccountLogins: Sendable {
     let call = request.context[CallAccounts.self]
     return all.enumerated().compactMap { index, login -> String? in
       guard login.source.covers(request) else { return nil }
-      let state = login.state(in: call)
+      let state = CallAccounts.state(of: login.source, in: call)
       if login.recorder != nil { return state.isUser ? "\(index)" : nil }
       return state.account.map { "\(index):\($0.utf8.count):\($0)" }
     }
@@ -87,7 +84,6 @@ struct AccountLogins: Sendable {
   }
 }
 
-/// A source of a network.
 struct AccountLogin: Sendable {
   /// The place of its interceptor in the chain; `nil` for a signer and a transport.
   let place: Int?
@@ -102,9 +98,6 @@ struct AccountLogin: Sendable {
     guard let place, place >= start, place < end, source.covers(request) else { return false }
     return !isAsked || recorder?.authenticates(request) ?? true
   }
-
-  /// Returns the user of the call, or the present one without a call.
-  func state(in call: CallAccounts?) -> AccountState { CallAccounts.state(of: source, in: call) }
 }
 
 extension Signing {

@@ -23,17 +23,9 @@ import Streams
 /// response of another user: it fails with kind `authentication` instead. An interceptor reads its session once in
 /// `intercept`, and passes credentials whose account is the name of that user.
 ///
-/// | change of ``accountState`` | live query | entry of "ann" in an outbox | upload of "ann" |
-/// |---|---|---|---|
-/// | nobody to ann | values removed, requested again | sent | continued |
-/// | ann to nobody | values removed, requested again | waits | fails with `authentication`; its note remains |
-/// | ann to bob | values removed, requested again | waits | fails with `authentication`; its note remains |
-/// | a new token of ann | nothing | sent | continued |
-/// | unknown to ann | nothing | `send` throws while unknown | waits for ``loadAccount()`` |
-/// | never: ``accountChanges`` is `nil` | the user is a part of the key | the entry has no user | the user is a part of the note |
-///
-/// If several sources cover a request, an entry belongs to the user of the first one, in the order of the interceptors.
-/// Queries and uploads follow all of them.
+/// The guide <doc:AuthenticatingRequests> has a table of the changes and what follows from each. If several sources
+/// cover a request, an entry belongs to the user of the first one, in the order of the interceptors. Queries and
+/// uploads follow all of them.
 public protocol AccountSource: AnyObject, Sendable {
   /// The present user. It is read on any thread, before each request, and must not block.
   var accountState: AccountState { get }
@@ -120,7 +112,6 @@ public struct AccountState: Sendable, Hashable, CustomStringConvertible, CustomR
     }
   }
 
-  /// Whether a user is signed in and known.
   var isUser: Bool {
     switch user {
     case .nobody, .unknown: false

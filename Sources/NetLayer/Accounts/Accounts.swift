@@ -22,13 +22,11 @@ package struct Accounts: Sendable {
   /// The same as the users of a call whose later requests may be covered by other sources, such as those of an upload.
   package var ofLongCall: CallAccounts { CallAccounts(strictly: all) }
 
-  /// The sources whose user may change.
   package var changing: [any AccountSource] { users.map(\.source).filter { $0.accountChanges != nil } }
 
   /// The state of the first source whose user may change, to whom a stored write belongs; `nil` for none.
   package var owner: AccountState? { users.first { $0.source.accountChanges != nil }?.state }
 
-  /// The sources whose user is not known yet.
   package var unknown: [any AccountSource] { users.filter { $0.state == .unknown }.map(\.source) }
 
   /// The accounts that never change within a query: those of interceptors that are not sources, and constant users.
@@ -43,7 +41,6 @@ package struct Accounts: Sendable {
     return all.isEmpty ? "" : text(all)
   }
 
-  /// Whether a user who may change has no name.
   package var hasUnnamedUser: Bool {
     users.contains { user in
       if case .unnamed = user.state.user { return user.source.accountChanges != nil }
@@ -51,7 +48,6 @@ package struct Accounts: Sendable {
     }
   }
 
-  /// Returns whether another user has signed in or out since `former`.
   package func differs(from former: Accounts) -> Bool {
     guard names == former.names, users.count == former.users.count else { return true }
     return zip(users, former.users).contains { $0.source !== $1.source || $0.state.differs(from: $1.state) }

@@ -87,7 +87,6 @@ package final class CallAccounts: ContextKey, Sendable {
     throw error
   }
 
-  /// Returns the text that stands for the users of `request`; empty for nobody.
   func text(of request: Request) -> String {
     users.enumerated().compactMap { index, user in
       guard covers(user.source, request) else { return nil }
@@ -152,7 +151,6 @@ package final class CallAccounts: ContextKey, Sendable {
     return source.covers(request)
   }
 
-  /// The error of a request whose user has signed out.
   package static func signedOut(_ request: Request) -> NetworkError {
     var error = NetworkError(
       kind: .authentication,
@@ -163,7 +161,6 @@ package final class CallAccounts: ContextKey, Sendable {
     return error
   }
 
-  /// The error of a response that belongs to another user.
   package static func foreign(_ response: Response) -> NetworkError {
     NetworkError(
       kind: .authentication,
@@ -177,7 +174,6 @@ package final class CallAccounts: ContextKey, Sendable {
 struct CallReceivers: Sendable {
   /// `nil` for a network without sources, whose interceptors may return a response of another network.
   let call: CallAccounts?
-  /// Whether another origin has chosen the URL.
   let isForeign: Bool
 
   /// Returns whether they may receive `response`, which an interceptor may have returned.

@@ -14,7 +14,6 @@ extension Request {
       self.headers = headers
     }
 
-    /// Returns several accounts combined into one, or `nil` if there is none.
     static func joined(_ accounts: [String]) -> String? {
       accounts.count < 2 ? accounts.first : accounts.map { "\($0.utf8.count):\($0)" }.joined()
     }
@@ -37,7 +36,6 @@ extension Request {
 }
 
 extension [Request.Credentials] {
-  /// Removes the last credentials that `matches` returns `true` for.
   mutating func removeLast(where matches: (Request.Credentials) -> Bool) {
     if let place = lastIndex(where: matches) { remove(at: place) }
   }

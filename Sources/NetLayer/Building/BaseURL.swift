@@ -33,7 +33,6 @@ final class BaseURL: Sendable {
   private static let limit = 64
 }
 
-/// A URL to which paths are appended.
 struct URLStem {
   /// The URL up to the last component of the path, without a trailing slash.
   private let root: String

@@ -20,7 +20,6 @@ struct EncodingPath {
     return keys.reversed()
   }
 
-  /// Returns the path to a value in this one.
   func adding(_ key: any CodingKey) -> EncodingPath {
     var path = self
     path.last = Step(key, last)

@@ -3,7 +3,6 @@ import PortableFoundation
 /// The encoders of a backend, shared by all its requests.
 package final class EncodingConventions: Sendable {
   let json: JSONParameterEncoder
-  /// The encoder of a query, and of other `name=value` pairs.
   let query: URLParameterEncoder
   let parameters: any ParameterEncoder
 
@@ -29,9 +28,6 @@ struct TaskEncoder {
   var common: Parameters
   var conventions = EncodingConventions()
 
-  /// Adds the task to `request`.
-  ///
-  /// - Throws: `NetworkError` of kind `encoding`, or the error of a custom encoder.
   func encode(into request: inout Request) throws {
     switch task.kind {
     case .plain:

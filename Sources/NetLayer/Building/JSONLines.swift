@@ -6,9 +6,8 @@ import PortableFoundation
 /// try await network.fetch(.post("/import", .lines(JSONLines(once: rows))))
 /// ```
 /// The backend's `encoder` writes each element; `prettyPrinted` is ignored. Elements are pulled from the sequence at
-/// the pace of the socket, at most 256 KB and one line ahead. The sequence may thus be larger than memory. When the
-/// request ends early, the task that iterates the sequence is cancelled. An error thrown by the sequence fails the
-/// request with `invalidRequest`, and an element that can't be encoded with `encoding`.
+/// the pace of the socket, at most 256 KB and one line ahead. An error thrown by the sequence fails the request with
+/// `invalidRequest`, and an element that can't be encoded with `encoding`.
 public struct JSONLines: Sendable {
   typealias Encode = @Sendable (any Sendable & Encodable) throws -> Data
 
@@ -31,7 +30,6 @@ public struct JSONLines: Sendable {
     make = { encode in Request.BodyStream(sequence: { try sequence().map { try encode($0) } }) }
   }
 
-  /// Returns the body, written by `encoder`.
   func body(_ encoder: JSONParameterEncoder) -> Request.BodyStream {
     var stream = make { element in Data((try encoder.line(of: element) + "\n").utf8) }
     stream.chunkTimeout = elementTimeout

@@ -49,11 +49,8 @@ extension JSONParameterEncoder {
 
   /// A format of names, applied to each name separately, including the names of nested objects.
   ///
-  /// Names are those that types declare, and those of `Parameters`. In JSON, the keys of a `Dictionary` and of a `JSON` value
-  /// are data, which is sent unchanged; queries and forms convert them, too.
-  ///
-  /// Names are compared before the conversion. If `fooBar` and `foo_bar` both become `foo_bar`, a query contains both.
-  /// JSON fails with an error, because servers interpret duplicate names differently.
+  /// In JSON, the keys of a `Dictionary` and of a `JSON` value are data, which is sent unchanged; queries and forms
+  /// convert them, too. If two names become equal, a query contains both, and JSON fails with an error.
   public struct KeyEncoding: Sendable {
     enum Format {
       case asIs, snakeCase, kebabCase

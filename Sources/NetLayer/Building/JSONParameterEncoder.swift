@@ -57,9 +57,6 @@ public struct JSONParameterEncoder: ParameterEncoder {
     if request.headers["Content-Type"] == nil { request.headers["Content-Type"] = "application/json" }
   }
 
-  /// Returns the JSON text of `value` in one line.
-  ///
-  /// - Throws: `NetworkError` of kind `encoding`.
   func line(of value: any Sendable & Encodable) throws -> String {
     String(
       decoding: try ParameterValueEncoder(dates: dates, data: data, keys: keys).node(of: value).json(keys: keys),

@@ -21,11 +21,7 @@ extension MultipartForm {
   /// Returns 128 random bits, which no file contains by accident. Content in memory is searched for them anyway.
   private static func fresh(against parts: [Part]) -> String {
     while true {
-      var generator = SystemRandomNumberGenerator()
-      let digits = (0..<2).map { _ in
-        let digits = String(generator.next(), radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-      }
+      let digits = (0..<2).map { _ in UInt64.random(in: .min ... .max).hex(digits: 16) }
       let boundary = "netlayer." + digits.joined()
       if !parts.contains(where: { contains(boundary, $0, filesToo: false) }) { return boundary }
     }

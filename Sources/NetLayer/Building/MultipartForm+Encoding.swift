@@ -10,9 +10,6 @@ extension MultipartForm {
     return try encoder.pairs(of: (pairs ?? [:]).over(common)).filter { !named.contains($0.name) }
   }
 
-  /// Sets the form as the body of `request`, with its `Content-Type`.
-  ///
-  /// - Throws: The errors of `parts`.
   func encode(
     over common: Parameters, as encoder: URLParameterEncoder = URLParameterEncoder(), into request: inout Request
   ) throws {

@@ -24,12 +24,10 @@ final class ParameterNode {
 
   var isObject: Bool { if case .object = content { true } else { false } }
 
-  /// The number of elements in the array so far.
   var count: Int { if case .array(let nodes) = content { nodes.count } else { 0 } }
 
   func set(_ value: ParameterValue) { content = .leaf(value) }
 
-  /// Converts the node to an array, unless it is one.
   func becomeArray() { if case .array = content {} else { content = .array([]) } }
 
   /// Converts the node to an object, unless it is one: several containers of one encoder share their object.
@@ -126,7 +124,6 @@ final class ParameterNode {
     }
   }
 
-  /// Writes a leaf.
   private static func write(_ value: ParameterValue, to text: inout [UInt8]) {
     switch value {
     case .null: text.append(contentsOf: "null".utf8)
@@ -139,7 +136,6 @@ final class ParameterNode {
 
   private typealias Named = (name: String, key: String, node: ParameterNode)
 
-  /// Returns the members in the order in which they are written.
   private static func sorted(_ members: [Member], _ keys: JSONParameterEncoder.KeyEncoding) -> [Named] {
     let named = members.map { member -> Named in
       (member.node.hasDataName ? member.key : keys.name(member.key), member.key, member.node)

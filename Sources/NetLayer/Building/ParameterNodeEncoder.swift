@@ -1,6 +1,5 @@
 import JSONText
 
-/// The `Encoder` that writes into a `ParameterNode`.
 struct ParameterNodeEncoder: Encoder {
   let node: ParameterNode
   let options: ParameterValueEncoder

@@ -22,9 +22,6 @@ final class ParameterValueEncoder: Sendable {
     (self.keepsNil, self.keepsDataKeys, self.flattensSuper) = (keepsNil, keepsDataKeys, flattensSuper)
   }
 
-  /// Converts `value`.
-  ///
-  /// - Throws: `NetworkError` of kind `encoding` that names the path and the value.
   func encode(_ value: any Encodable) throws -> ParameterValue { try node(of: value).value(keys: keys) }
 
   /// Converts `value` into a tree with unconverted names.

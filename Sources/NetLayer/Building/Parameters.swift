@@ -4,8 +4,8 @@
 /// let literal: Parameters = ["page": 1, "tag": tag, "filter": ["liked": true, "by": "date"] as Parameters]
 /// let value = Parameters(SearchQuery(page: 1))
 /// ```
-/// A `nil` value omits its key, unless `URLParameterEncoder.nils` overrides that. It also removes a common parameter of
-/// the same name.
+/// A `nil` value omits its key, unless `URLParameterEncoder.nils` overrides that, and a common parameter of the same
+/// name.
 public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
   /// The type of a parameter; `nil` omits it.
   public typealias Value = (any Sendable & Encodable)?
@@ -74,7 +74,6 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
     return result
   }
 
-  /// The layers below the topmost layer, and the topmost layer.
   var split: (below: Parameters, top: Parameters) {
     var (below, top) = (self, Parameters())
     if let last = below.layers.popLast() { top.layers = [last] }
@@ -122,7 +121,6 @@ extension Parameters: Encodable {
   }
 }
 
-/// A coding key with any name.
 struct ParameterKey: CodingKey {
   let stringValue: String
   let intValue: Int?

@@ -48,7 +48,6 @@ enum PercentEncoding {
 
   private static let digits = Array("0123456789ABCDEF".utf8)
 
-  /// Returns whether a `%XX` escape starts at `index`.
   static func isEscape(_ bytes: [UInt8], at index: Int) -> Bool {
     guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count else { return false }
     return isHexadecimal(bytes[index + 1]) && isHexadecimal(bytes[index + 2])

@@ -1,6 +1,5 @@
 import PortableFoundation
 
-/// A builder of the requests that go to the transport.
 package final class RequestBuilder: Sendable {
   let baseURL: URL?
   let headers: HTTPHeaders

@@ -99,12 +99,8 @@ final class Signing: Sendable, ContextKey {
   private let bare: Request
   /// The request with its parameters, without a signature.
   let encoded: Request
-  /// The parameters that the signer receives.
   private let parameters: [SignedContent.Parameter]
 
-  /// Encodes the parameters into `bare`.
-  ///
-  /// - Throws: `NetworkError` of kind `encoding`, or the error of a custom encoder.
   init(_ signer: any Signer, _ task: TaskEncoder, bare: Request) throws {
     (self.signer, self.task, self.bare) = (signer, task, bare)
     var request = bare

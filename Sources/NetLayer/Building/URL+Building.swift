@@ -60,12 +60,10 @@ extension String {
 }
 
 extension URL {
-  /// Returns the URL without the query pairs of these names.
   func withoutQueryPairs(of names: [String]) -> URL {
     URL(string: absoluteString.withoutQueryPairs(of: names)) ?? self
   }
 
-  /// The decoded names and values of the query, in order.
   var queryPairs: [(name: String, value: String)] {
     // Most URLs have no query, and parsing a URL is slow.
     guard absoluteString.utf8.contains(UInt8(ascii: "?")) else { return [] }
@@ -73,7 +71,6 @@ extension URL {
   }
 }
 
-/// The checks of paths from any source.
 enum URLPath {
   /// Returns whether the path is plain, as most are: nothing to reject, remove or encode. One pass replaces several
   /// checks.
@@ -99,9 +96,6 @@ enum URLPath {
     try checkClimbing(path)
   }
 
-  /// Checks the query of `path`.
-  ///
-  /// - Throws: `NetworkError` of kind `invalidRequest` that names the path.
   static func checkQuery(_ query: String, of path: String) throws {
     if query.utf8.contains(UInt8(ascii: "#")) { throw refused(path, "contains '#'; escape components with urlEscaped") }
     try checkControls(path)
@@ -155,7 +149,6 @@ enum URLPath {
     return (parts.filter { !isDot($0) } + (isDot(last) ? [""] : [])).joined(separator: "/")
   }
 
-  /// Returns an absolute URL without `.` components in its path.
   static func withoutDots(url: String) -> String {
     let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex
     let head = url[..<end]

@@ -12,12 +12,11 @@ extension String: URLConvertible {
   /// Returns the absolute URL of the text.
   ///
   /// A text with `://` after a scheme is an absolute URL; surrounding whitespace is ignored. Any other text is a path,
-  /// joined with exactly one slash to `base`, whose own path is kept. `.` components are removed. Text after a `?` is a
-  /// query, which is combined with the queries of the base and the call.
+  /// joined with exactly one slash to `base`, whose own path is kept. Text after a `?` is a query.
   ///
-  /// - Throws: `NetworkError` of kind `invalidRequest` for a path that contains `..`, a `#` or a control character, and
-  ///   for a path without a base. It has the same kind for a scheme other than http and https, for http and https
-  ///   without `//`, and for an invalid host or port.
+  /// - Throws: `NetworkError` of kind `invalidRequest` for a path that contains `..`, a `#` or a control character, or
+  ///   has
+  ///   no base. It has the same kind for a scheme other than http and https, and for an invalid host or port.
   public func url(below base: URL?) throws -> URL {
     let text = withoutBlanks
     let scheme = text.scheme
@@ -72,8 +71,6 @@ extension [String]: URLConvertible {
   /// ```swift
   /// let room = try await chat.fetch(.get(["rooms", name, "messages"]), as: [Message].self)
   /// ```
-  /// Use it for components from users or servers.
-  ///
   /// - Throws: `NetworkError` of kind `invalidRequest` for a component that is empty, `.` or `..`, because the path would
   ///   mean another resource, and for a path without a base.
   public func url(below base: URL?) throws -> URL {
@@ -87,7 +84,6 @@ extension [String]: URLConvertible {
     return try pathOfComponents.url(below: base)
   }
 
-  /// The elements as a path, with a leading slash.
   var pathOfComponents: String { map { "/" + $0.urlEscaped }.joined() }
 }
 

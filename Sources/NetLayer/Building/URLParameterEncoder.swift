@@ -3,9 +3,7 @@ import PortableFoundation
 /// An encoder that writes parameters as `name=value` pairs, in the query or as a form.
 ///
 /// The defaults are Alamofire's, so that servers see the same names and values after a migration. Names are sorted at
-/// every level: the same parameters result in the same text in every run and on every platform. All characters except
-/// RFC 3986's unreserved ones, `/` and `?` are percent-encoded (see `unescaped`). That includes `+`, which form
-/// decoders read as a space.
+/// every level: the same parameters result in the same text in every run and on every platform.
 public struct URLParameterEncoder: ParameterEncoder {
   /// A destination of the pairs.
   public struct Destination: Sendable, Hashable {
@@ -147,7 +145,6 @@ public struct URLParameterEncoder: ParameterEncoder {
     return encoder
   }
 
-  /// Returns the same encoder with another destination.
   func writing(to destination: Destination) -> URLParameterEncoder {
     var encoder = self
     encoder.destination = destination

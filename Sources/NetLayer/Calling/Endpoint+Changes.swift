@@ -12,8 +12,7 @@ extension Endpoint {
   ///
   /// An attempt may take all of this time, even if the backend's `Timeouts.attempt` is shorter; ``timeouts(idle:attempt:)`` limits
   /// attempts. The backend's `Timeouts.idle`, 15 s by default, still ends an attempt at a silent server: see `longPoll(_:)`.
-  /// For a streamed body or a download, it is the time until the head of the response. A limit of zero or less, such as the
-  /// rest of a deadline that has passed, is a limit of 1 ms.
+  /// For a streamed body or a download, it is the time until the head of the response. A limit of zero or less is 1 ms.
   public func timeout(_ limit: Duration) -> Call<Output> { changed { $0.timeout = limit } }
 
   /// Returns the call with both time limits of each attempt; `nil` for no limit. ``timeout(_:)`` limits the call.
@@ -21,8 +20,8 @@ extension Endpoint {
   /// ```swift
   /// let report = try await network.fetch(.get("/report").timeouts(idle: .seconds(60), attempt: .seconds(300)), as: Report.self)
   /// ```
-  /// `idle` is the maximum time without data, which also limits how long the server may compute before it responds.
-  /// `attempt` is the time from the start of an attempt to the last byte. A limit of zero or less is a limit of 1 ms.
+  /// `idle` is the maximum time without data, `attempt` the time from the start of an attempt to the last byte. A limit
+  /// of zero or less is a limit of 1 ms.
   public func timeouts(idle: Duration?, attempt: Duration?) -> Call<Output> {
     changed { $0.limits = CallContent.Limits(idle: idle, attempt: attempt) }
   }
@@ -33,8 +32,8 @@ extension Endpoint {
   /// ```swift
   /// let news = try await network.fetch(.get("/events", query: ["timeout": 40]).longPoll(.seconds(45)), as: [Message].self)
   /// ```
-  /// Choose a limit that is a few seconds longer than the server's. After it, the call fails with an error of kind `timeout`,
-  /// also if the connection is lost without a sign.
+  /// Choose a limit that is a few seconds longer than the server's. After it, the call fails with an error of kind
+  /// `timeout`.
   public func longPoll(_ limit: Duration) -> Call<Output> { timeouts(idle: limit, attempt: limit) }
 
   /// Returns the call with another cache policy.
@@ -59,9 +58,7 @@ extension Endpoint {
   /// let made = try await github.fetch(.post("/user/repos", json: repo).idempotent(), as: Repo.self)
   /// ```
   /// The server must support the field (draft-ietf-httpapi-idempotency-key-header). The returned call is one operation,
-  /// however often it is sent: create another one for the next operation.
-  ///
-  /// - Parameter key: The key, which is sent as a quoted string; by default a random one.
+  /// however often it is sent. The key is sent as a quoted string.
   public func idempotent(_ key: UUID = UUID()) -> Call<Output> {
     header("Idempotency-Key", "\"\(key.uuidString.lowercased())\"")
   }

@@ -122,11 +122,7 @@ extension Network {
     let requested = CacheControl(request.headers)
     let isForbidden = ["no-cache", "must-revalidate"].contains { entry.freshness.control.has($0) }
     if policy == .http, !isFresh, isForbidden || requested.has("no-cache") { return nil }
-    let age = entry.age(at: now)
-    var context = Context()
-    context[OriginKey.self] = .cache(age: Duration(clampingSeconds: age), isStale: age >= entry.freshness.lifetime)
-    context[CachedResponse.self] = cache.reference(to: entry, of: match.key, for: request.headers)
-    return (entry.response(to: request, age: age, context: context), entry.freshness, isFresh)
+    return (cache.response(match, to: request, at: now), entry.freshness, isFresh)
   }
 
   /// The interceptor of the network's cache; the outermost of several.

@@ -24,8 +24,7 @@ extension Network {
   /// app.transfer(.put("/film", .upload(film)))
   /// ```
   /// - Returns: The events, in order. The result is the last one; a call that fails has none. Progress arrives on the
-  ///   backend's `mapping` scheduler, the result where that of `request` does. With `values`, a loop receives both on its own
-  ///   actor.
+  ///   backend's `mapping` scheduler, the result where that of `request` does.
   public func transfer<E: Endpoint>(_ endpoint: E) -> Observable<TransferEvent<E.Output>> {
     .create { [self] observer in
       request(endpoint, progress: { observer.onNext(.progress($0)) }).asObservable().map { .result($0) }

@@ -11,9 +11,9 @@ extension Network {
   /// let repo = try await github.fetch(.post("/user/repos", json: NewRepo(name: "x")), as: Repo.self)
   /// ```
   /// Cancelling the task cancels the request. The task decodes the response on its own executor, so `delivery` is not
-  /// used. Without interceptors, a signer, invalidated tags and `progress`, `mapping` is not used either: the task calls
-  /// `mapError` and `onError`, and the transport's thread resumes the task. A custom executor must therefore not run a
-  /// job within `enqueue`. `progress` is called on `mapping`.
+  /// used. Without interceptors, a signer, invalidated tags and `progress`, `mapping` is not used either, and the
+  /// transport's thread resumes the task: a custom executor must not run a job within `enqueue`. `progress` is called
+  /// on `mapping`.
   ///
   /// - Throws: The call's `NetworkError`; its kind is `cancelled` if the task is cancelled.
   @_disfavoredOverload
@@ -38,9 +38,6 @@ extension Network {
   /// Calls `endpoint` and returns its result: the type that the endpoint declares, else the response. Use it also for
   /// calls without a response body.
   ///
-  /// ```swift
-  /// try await github.fetch(.delete("/repos/octocat/x"))
-  /// ```
   /// A status outside 200 to 299 is an error, and so is an envelope whose code reports a failure. For a response of any
   /// status, use `response(_:)`.
   ///

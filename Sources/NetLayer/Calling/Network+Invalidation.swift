@@ -56,7 +56,6 @@ extension Network {
 package enum WriteOutcome {
   case acknowledged, rejected, unknown
 
-  /// Returns the outcome of a write with this response.
   package init(_ response: Response) {
     switch response.status {
     case 200...299: self = .acknowledged

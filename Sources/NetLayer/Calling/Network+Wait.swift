@@ -5,9 +5,8 @@ import Streams
 extension Network {
   /// Calls `endpoint` and blocks until the result arrives; for command-line tools.
   ///
-  /// Don't block an app's main thread with this function, although it works there. `mapping` and `delivery` are not
-  /// used, because they may be the blocked queue itself. A call with interceptors that need the blocked thread fails
-  /// with an error of kind `timeout` after the time limit, instead of a deadlock.
+  /// `mapping` and `delivery` are not used, because they may be the blocked queue itself. A call with interceptors that
+  /// need the blocked thread fails with an error of kind `timeout` after the time limit, instead of a deadlock.
   ///
   /// - Throws: The call's `NetworkError`; `invalidRequest` immediately if the thread would wait for itself, or is the
   ///   transport's, which serves all calls.
@@ -64,7 +63,6 @@ private enum SynchronousCall {
     return QueueScheduler(queue: queue)
   }
 
-  /// Whether the current code runs inside the delivery of a synchronous call.
   static var isInside: Bool { mark.isHere }
 
   struct QueueScheduler: ImmediateSchedulerType {

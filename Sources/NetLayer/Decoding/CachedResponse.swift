@@ -5,25 +5,20 @@ import Synchronization
 final class CachedResponse: Sendable, ContextKey {
   @usableFromInline static var defaultValue: CachedResponse? { nil }
 
-  /// Marks the entry in its cache.
   private let distrust: @Sendable () -> Void
   /// Whether the server's response follows anyway, so that this response may be omitted.
   let isProvisional: Bool
   /// Set where this response is mapped, and read where the next response is mapped.
   private let wasRefused = Atomic<Bool>(false)
 
-  /// Creates a reference to the entry that `distrust` marks as unreadable.
   init(isProvisional: Bool, distrust: @escaping @Sendable () -> Void) {
     (self.isProvisional, self.distrust) = (isProvisional, distrust)
   }
 
-  /// The same reference for a final response.
   var asLast: CachedResponse { CachedResponse(isProvisional: false, distrust: distrust) }
 
-  /// Whether the response could not be read.
   var isRefused: Bool { wasRefused.load(ordering: .acquiring) }
 
-  /// Marks the entry as unreadable if `error` is a reading failure.
   func refuse(_ error: any Error) {
     if (error as? NetworkError)?.kind.discreditsStored ?? true { refuse() }
   }
@@ -36,12 +31,10 @@ final class CachedResponse: Sendable, ContextKey {
 }
 
 extension Response {
-  /// The reference to the cached entry, if this is a cached response.
   @usableFromInline var cached: CachedResponse? {
     get { context[CachedResponse.self] }
     set { context[CachedResponse.self] = newValue }
   }
 
-  /// Marks the stored entry as unreadable if this is a cached response and `error` is a reading failure.
   package func refuseStored(after error: any Error) { cached?.refuse(error) }
 }

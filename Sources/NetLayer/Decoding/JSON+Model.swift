@@ -1,7 +1,6 @@
 import PortableFoundation
 
 extension JSON {
-  /// Decodes a model from the value at `path`, with or without an envelope.
   @usableFromInline
   func model<Model: NonisolatedDecodable>(_ type: Model.Type, at path: String?) throws -> Model {
     guard let path, !path.isEmpty else { return try model(type, from: self, below: []) }
@@ -16,12 +15,10 @@ extension JSON {
     return try model(type, from: value, below: steps.codingPath)
   }
 
-  /// Returns a parse error of this response.
   func failure(_ reason: String, at path: [String], underlying: (any Error)? = nil) -> NetworkError {
     reading.error(.parse, reason, underlying: underlying, at: path)
   }
 
-  /// Parses a path.
   func steps(_ path: String) throws -> JSONPath {
     if let steps = JSONPath(path) { return steps }
     throw failure("invalid path \(path.debugDescription); use a path such as data.items[0]", at: [])
@@ -49,7 +46,6 @@ extension JSON {
     }
   }
 
-  /// Decodes a model from `value` of this response, below the path `path`.
   func model<Model: NonisolatedDecodable>(
     _ type: Model.Type, from value: JSON?, below path: @autoclosure () -> [String]
   ) throws -> Model {
@@ -103,15 +99,12 @@ extension JSON {
     baseResponses.conforms(Model.self) { Model.self is any BaseResponse.Type }
   }
 
-  /// `null` as a value, for optional models.
   static let null: JSON? = try? JSON(parsing: "null")
 }
 
-/// A cache of whether a model is a `BaseResponse`.
 private let baseResponses = PlainTypes()
 
 extension DecodingError {
-  /// The coding path and the description of the error.
   fileprivate var place: (path: [String], description: String) {
     let context: Context
     var path: [any CodingKey]

@@ -38,8 +38,7 @@ extension ObservableType where Element == Response {
 extension ObservableType where Element == Data {
   /// Parses the bytes and checks the code in the envelope of `Network.default`.
   ///
-  /// The work runs on the thread where the source emits. The streams of a network emit on the backend's `mapping`
-  /// scheduler. For other streams, use `observeOn` to keep the work off the main thread.
+  /// The work runs on the thread where the source emits.
   public func common() -> Observable<JSON> { map { try JSON(received: $0).accepted() } }
 
   /// The same with `envelope` instead of the default network's.
@@ -54,9 +53,7 @@ extension ObservableType where Element == Data {
 }
 
 extension ObservableType where Element == String {
-  /// Parses the text and checks the code in the envelope of `Network.default`.
-  ///
-  /// The work runs on the thread where the source emits, as for bytes.
+  /// Parses the text and checks the code in the envelope of `Network.default`, on the thread where the source emits.
   public func common() -> Observable<JSON> { map { Data($0.utf8) }.common() }
 
   /// The same with `envelope` instead of the default network's.
@@ -81,8 +78,7 @@ extension ObservableType where Element == JSON {
   }
 
   /// Decodes a model from the value at `path` from the root, even outside the envelope's payload, or from the whole
-  /// JSON. JSON from `json` always has an envelope, because the envelope has been checked. For an API without
-  /// envelopes, use `request(_:as:)` or `response`.
+  /// JSON.
   @inlinable
   public func map<Model: Decodable & Sendable>(_ type: Model.Type, at path: String? = nil) -> Observable<Model> {
     delivering { try $0.model(type, at: path) }
@@ -96,8 +92,7 @@ extension Single where Element == Response {
   /// The same with `envelope` instead of the backend's.
   public func common(_ envelope: Envelope) -> Observable<JSON> { asObservable().common(envelope) }
 
-  /// Decodes a model from the value at `path` of the body, or from the whole body, if the status is 200 to 299. The
-  /// parameters are the same as for streams.
+  /// Decodes a model from the value at `path` of the body, or from the whole body, if the status is 200 to 299.
   public func map<Model: Decodable & Sendable>(
     _ type: Model.Type, at path: String? = nil, decoder: (any ModelDecoder)? = nil, failsOnEmptyData: Bool = true
   ) -> Single<Model> {
@@ -106,7 +101,6 @@ extension Single where Element == Response {
 }
 
 extension ObservableType where Element == Response {
-  /// Emits only responses that are a success.
   func settled() -> Observable<Response> {
     compactMap { try $0.reporting { try $0.settled() } }
   }

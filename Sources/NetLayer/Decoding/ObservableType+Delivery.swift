@@ -52,7 +52,6 @@ struct Delivery<Source: Contextual & Sendable, Element: Sendable>: Sendable {
 }
 
 extension ReceiverScope {
-  /// The queue as soon as a scheduler is chosen.
   @inlinable
   func queue<Source, Element>() -> ObserveOn<Element>? where Receiver == Delivery<Source, Element> {
     // Only `choose` adds an object.
@@ -74,7 +73,6 @@ extension ReceiverScope {
     if let queue = queue() { queue.finish(error) } else { downstream.finish(error) }
   }
 
-  /// Delivers all later events on `scheduler`, unless one has already been chosen.
   @inlinable
   func choose<Source, Element>(
     _ scheduler: (any ImmediateSchedulerType)?

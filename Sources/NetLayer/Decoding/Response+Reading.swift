@@ -1,15 +1,14 @@
 import PortableFoundation
 
 extension Response {
-  /// Decodes the body as text, in the charset of its byte order mark or `Content-Type`, else UTF-8. XML without a
-  /// `charset` has the encoding of its declaration (RFC 7303 §3).
+  /// Decodes the body as text, in the charset of its byte order mark or `Content-Type`, else UTF-8.
   ///
   /// The byte order mark takes precedence and is not part of the text (WHATWG Encoding, "decode").
   ///
   /// - Throws: `NetworkError` of kind `parse` if the charset is unknown or the bytes are invalid in it.
   public func text() throws(NetworkError) -> String {
     if let (name, encoding, length) = mark { return try text(body.dropFirst(length), encoding, name) }
-    guard let name = charset.unlessEmpty ?? declaredEncoding else { return try text(body, .utf8, "utf-8") }
+    guard let name = charset.unlessEmpty else { return try text(body, .utf8, "utf-8") }
     guard let encoding = String.Encoding(label: name) else {
       throw parseFailure("unknown charset \(name.debugDescription); name one with text(as:), or decode the body bytes")
     }
@@ -83,7 +82,6 @@ extension Response {
     }
   }
 
-  /// Decodes a model from the value at `path` of the body.
   @usableFromInline
   func model<Model: NonisolatedDecodable>(_ type: Model.Type, at path: String?, failsOnEmptyData: Bool) throws -> Model
   {
@@ -124,10 +122,8 @@ extension Response {
     return (try? JSON(parsing: body)).flatMap(rules.numericCode)
   }
 
-  /// Reads the payload as JSON, by the same rules.
   func payload() throws -> JSON { try EnvelopeReader(common()).payload() }
 
-  /// Decodes a model from the value at `path` of the whole body, or from the payload without a path.
   func model<Model: NonisolatedDecodable>(_ type: Model.Type, inBodyAt path: String?) throws -> Model {
     guard let path else { return try payload(type) }
     return try model(type, at: path, failsOnEmptyData: true)
@@ -152,7 +148,6 @@ extension Response {
     return self
   }
 
-  /// Returns the same response, read with `decoder` if there is one.
   @usableFromInline
   func decoding(with decoder: (any ModelDecoder)?) -> Response {
     guard let decoder else { return self }
@@ -170,12 +165,10 @@ extension Response {
     return self
   }
 
-  /// Throws if the status is not a success. Before this check, a 404 is not an error.
   func validate(by rules: EnvelopeRules) throws(NetworkError) {
     if !isSuccess { throw statusFailure(in: rules.value) }
   }
 
-  /// The start of the body as text, which is enough for a message.
   private var startOfText: String {
     var start = self
     start.body = body.prefix(4 << 10)
@@ -225,19 +218,6 @@ extension Response {
     guard let name = charset.unlessEmpty, ![.utf8, .ascii].contains(String.Encoding(label: name)) else { return "" }
     return "; its Content-Type declares the charset \(name.debugDescription), but JSON is UTF-8 (RFC 8259 §8.1)"
   }
-
-  /// The encoding in the declaration of an XML body, `<?xml version="1.0" encoding="…"?>`, in lowercase.
-  private var declaredEncoding: String? {
-    guard body.starts(with: "<?xml".utf8), let type = headers["Content-Type"].map({ MediaType($0).essence }),
-      type == "application/xml" || type == "text/xml" || type.hasSuffix("+xml"),
-      let end = body.prefix(1 << 10).firstIndex(of: UInt8(ascii: ">"))
-    else { return nil }
-    let declaration = String(decoding: body[..<end], as: UTF8.self)
-    guard let name = declaration.firstRange(of: "encoding") else { return nil }
-    let value = declaration[name.upperBound...].drop { $0 == "=" || $0.isWhitespace }
-    guard let quote = value.first, quote == "\"" || quote == "'" else { return nil }
-    return value.dropFirst().prefix { $0 != quote }.lowercased()
-  }
 }
 
 extension JSON {
@@ -264,14 +244,12 @@ extension JSONError {
 }
 
 extension Response {
-  /// Decodes a model from a part of the body.
   func model<Model: NonisolatedDecodable>(_ type: Model.Type, ofPart bytes: Data) throws -> Model {
     var part = self
     part.body = bytes
     return try part.model(type, at: nil, failsOnEmptyData: true)
   }
 
-  /// Returns the error of a part of the body, with its number.
   func failure(_ error: any Error, inPart index: Int, named name: String) -> NetworkError {
     var known = (error as? NetworkError) ?? parseFailure("\(name) \(index): \(error)", underlying: error)
     known.index = index

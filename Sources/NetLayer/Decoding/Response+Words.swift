@@ -53,7 +53,6 @@ extension String {
   /// The start of a message, of a readable length; a body may be megabytes in size.
   var cutWords: String { count > 1000 ? prefix(1000) + "…" : self }
 
-  /// The text without the escapes of XML's five characters.
   fileprivate var unescapingXML: String {
     guard contains("&") else { return self }
     return [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")].reduce(self) {

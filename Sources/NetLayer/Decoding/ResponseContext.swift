@@ -13,12 +13,10 @@ package final class ResponseContext: Sendable, ContextKey {
   /// The custom envelope and decoder of a call.
   private let chosenEnvelope: EnvelopeRules?
   private let chosenDecoder: (any ModelDecoder)?
-  /// Whether an envelope has accepted the JSON.
   let isAccepted: Bool
   /// The response that the JSON was parsed from.
   let response: Response?
 
-  /// The settings of a backend.
   final class Home: Sendable {
     let envelope: EnvelopeRules
     let decoder: any ModelDecoder
@@ -67,15 +65,11 @@ package final class ResponseContext: Sendable, ContextKey {
     chosenDecoder = decoder ?? other.chosenDecoder
   }
 
-  /// The envelope that has accepted the JSON or will check it.
   var redaction: Redaction { home.redaction }
   package var envelope: EnvelopeRules { chosenEnvelope ?? home.envelope }
   var decoder: any ModelDecoder { chosenDecoder ?? home.decoder }
-  /// The observers of the network's calls; `nil` for none.
   var observers: CallObservers? { home.observers }
-  /// The encoder of JSON messages.
   var encoder: JSONParameterEncoder { home.encoder }
-  /// The scheduler of the last operator of a pipeline; `nil` for direct delivery.
   @usableFromInline var delivery: (any ImmediateSchedulerType)? { home.delivery }
 
   /// Returns the same context for `response`, accepted by `envelope` or else by the context's own, or with another
@@ -87,7 +81,6 @@ package final class ResponseContext: Sendable, ContextKey {
     ResponseContext(self, response: response, isAccepted: isAccepted, envelope: envelope, decoder: decoder)
   }
 
-  /// Returns an error of the response, with the backend's message for its kind.
   package func error(
     _ kind: NetworkError.Kind, _ reason: String, code: Int? = nil, message: String? = nil, response: Response? = nil,
     underlying: (any Error)? = nil, at codingPath: [String] = []
@@ -151,13 +144,11 @@ package final class EnvelopeRules: Sendable {
   init(_ value: Envelope) { self.value = value }
 }
 
-/// A marker of errors that the backend's error handler has already received.
 private enum IsReported: ContextKey {
   static let defaultValue = false
 }
 
 extension NetworkError {
-  /// The context of the backend on which the error occurred, set by the network.
   var reading: ResponseContext? { context[ResponseContext.self] }
 
   /// The message, if it has the words of a server or an app: `nil` if a backend has only chosen it for the kind.
@@ -173,7 +164,6 @@ extension NetworkError {
     return error
   }
 
-  /// Returns the same error with the backend's redaction.
   fileprivate func carrying(_ context: ResponseContext) -> NetworkError {
     var error = self
     error.context[ResponseContext.self] = context
@@ -186,7 +176,6 @@ extension NetworkError {
 @usableFromInline
 protocol Contextual: Sendable {
   var reading: ResponseContext { get }
-  /// The cached response, if this is one.
   var cached: CachedResponse? { get }
 }
 
@@ -223,7 +212,6 @@ extension Contextual {
     }
   }
 
-  /// Returns the result of `transform`, and notes how long it took.
   @usableFromInline
   func timed<Result>(_ transform: (Self) throws -> Result) throws -> Result {
     try reading.timed((self as? Response)?.request ?? reading.response?.request) { try transform(self) }

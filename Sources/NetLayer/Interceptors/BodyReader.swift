@@ -27,7 +27,6 @@ final class BodyReader: Sendable, ContextKey {
     }
   }
 
-  /// Returns the next chunk, or `nil` at the end.
   func next(_ response: Response) async throws -> Data? {
     try await withTaskCancellationHandler {
       while true {

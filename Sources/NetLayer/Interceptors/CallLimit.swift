@@ -46,12 +46,10 @@ final class CallLimit: Disposable {
     return new
   }
 
-  /// The limit of `request`; `nil` for none.
   static func of(_ request: Request) -> CallLimit? { request.hasCallLimit ? request.context[Key.self] : nil }
 
   // MARK: The call
 
-  /// Fails `responses` when the limit ends.
   func limiting(
     _ responses: Observable<Response>, error: @escaping @Sendable () -> NetworkError
   ) -> Observable<Response> {
@@ -72,7 +70,6 @@ final class CallLimit: Disposable {
     subscription.own(clock.scheduleRelative(Self.grace) { [self] in end() })
   }
 
-  /// Fails the call.
   private func end() {
     guard let (subscription, error) = state.withLock({ $0.end.take() }) else { return }
     subscription.fail(explained(error()))
@@ -112,7 +109,6 @@ final class CallLimit: Disposable {
     state.release { state in state.isOver ? nil : exchange(&state.last, with: failure) }
   }
 
-  /// Returns the error of the end, with the last failure.
   func explained(_ error: NetworkError) -> NetworkError {
     guard let failure = state.withLock({ $0.last })?() else { return error }
     var error = error
@@ -129,7 +125,6 @@ final class CallLimit: Disposable {
     return isOver ? .zero : deadline.map { $0 - clock.uptime }
   }
 
-  /// Returns whether a pause ends before the limit.
   func allows(_ pause: Duration) -> Bool { rest.map { pause < $0 } ?? true }
 
   // MARK: Shared requests
@@ -145,7 +140,6 @@ final class CallLimit: Disposable {
     }
   }
 
-  /// Returns the request with this limit in place of that of its call.
   func attached(to request: Request) -> Request {
     var request = request
     request.context[Key.self] = self

@@ -6,9 +6,8 @@ import Streams
 /// ```swift
 /// Backend(baseURL: metricsURL, interceptors: [RetryInterceptor(), CompressionInterceptor()])
 /// ```
-/// A server that does not support it usually responds with status 415 or 400; there is no way to know before. Bodies below
-/// `minSize`, bodies that compression does not shorten, files, streams and multipart forms with files are sent unchanged, and
-/// so is every body without zlib at run time. A request with a `Content-Encoding` is not changed.
+/// Bodies below `minSize`, bodies that compression does not shorten, files, streams and multipart forms with files are
+/// sent unchanged, and so is every body without zlib at run time. A request with a `Content-Encoding` is not changed.
 ///
 /// Place it last, so that the interceptors before it see the text. A signer sees the text, too.
 public struct CompressionInterceptor: Interceptor {

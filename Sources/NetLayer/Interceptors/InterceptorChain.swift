@@ -2,7 +2,6 @@ import Streams
 
 /// The rest of the chain after an interceptor: the next interceptors and, finally, the transport.
 public struct InterceptorChain: Sendable {
-  /// The destination of the transport's events.
   enum Delivery {
     /// The mapping queue, on which the receiver is called.
     case mapping
@@ -13,17 +12,9 @@ public struct InterceptorChain: Sendable {
   let network: Network
   let progress: ProgressHandler?
   let delivery: Delivery
-  /// The index of the next interceptor.
   private let place: Int
 
-  /// Creates the whole chain of `network`, for one call.
-  init(network: Network, progress: ProgressHandler?, delivery: Delivery) {
-    self.init(network, progress, delivery, 0)
-  }
-
-  private init(
-    _ network: Network, _ progress: ProgressHandler?, _ delivery: Delivery, _ place: Int
-  ) {
+  init(network: Network, progress: ProgressHandler?, delivery: Delivery, place: Int = 0) {
     (self.network, self.progress, self.delivery, self.place) = (network, progress, delivery, place)
   }
 
@@ -34,7 +25,8 @@ public struct InterceptorChain: Sendable {
 
   @inline(__always)
   private func send(_ request: Request) -> Observable<Response> {
-    network.interceptors[place].intercept(request, next: InterceptorChain(network, progress, delivery, place + 1))
+    let rest = InterceptorChain(network: network, progress: progress, delivery: delivery, place: place + 1)
+    return network.interceptors[place].intercept(request, next: rest)
   }
 
   /// Sends `request`, unless a custom source passes it of a user who has signed out. The source adds no credentials then, and
@@ -93,6 +85,5 @@ public struct InterceptorChain: Sendable {
   /// The backend's clock, with which an interceptor measures times and schedules delays.
   public var clock: any SchedulerType { network.backend.clock }
 
-  /// The scheduler on which an interceptor emits its own responses.
   var mapping: any ImmediateSchedulerType { network.backend.mapping }
 }

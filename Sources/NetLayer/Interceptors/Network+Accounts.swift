@@ -20,7 +20,6 @@ extension Network {
     }
   }
 
-  /// Returns `request` as one of a call that begins now.
   package func begun(_ request: Request) -> Request {
     guard let accounts = CallAccounts(accountSources) else { return request }
     var request = request

@@ -3,14 +3,7 @@ import Streams
 
 /// Tells whether the user was refused or the token server was down, in one place for everything that reads a call's error.
 ///
-/// | a refresh fails with | the call fails with | the user |
-/// |---|---|---|
-/// | a kind of an outage: connection, DNS, TLS, time limit, redirect | the same kind | is unknown |
-/// | a temporary status (`Response.isPassing`) | kind `status` with the same code | is unknown |
-/// | anything else, such as status 400 | kind `authentication` | was refused |
-/// | any error with `endsSession` | kind `authentication` | is signed out |
-///
-/// After several failures a refresh is not begun. The call then fails with the last outage, or with kind `authentication`.
+/// The guide <doc:AuthenticatingRequests> has a table of these errors.
 extension NetworkError {
   /// Whether the error is that of a token refresh and says nothing about the user: the token server was down, or the refresh was
   /// not begun. The request was not sent, or the API rejected its token. `response` is that of the token server.
@@ -37,7 +30,6 @@ extension NetworkError {
     return failure
   }
 
-  /// The error of the calls that wait for a refresh during a sign-out.
   static var signedOutDuringRefresh: NetworkError {
     var error = NetworkError(kind: .authentication, reason: "signed out while the token was being refreshed")
     error.isOfUnfinishedRefresh = true

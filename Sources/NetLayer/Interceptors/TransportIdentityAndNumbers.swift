@@ -4,7 +4,6 @@ import Streams
 /// The transport of a network, as a part of the keys under which responses are shared and stored. Transports may differ
 /// in the user: by a client certificate, a proxy or an address.
 package struct TransportIdentity: Sendable, Hashable {
-  /// The start of a key, made once for all calls of a network.
   let keyPart: [UInt8]
 
   /// - Parameters:
@@ -17,7 +16,6 @@ package struct TransportIdentity: Sendable, Hashable {
 
   private init(_ keyPart: [UInt8]) { self.keyPart = keyPart }
 
-  /// Returns the same for `users`.
   func adding(_ users: String) -> TransportIdentity {
     TransportIdentity(keyPart + Array("users:\(users.utf8.count):\(users)".utf8))
   }
@@ -33,7 +31,6 @@ enum TransportNumbers {
   /// The numbers of the objects, and the last number. The lock is held only for a lookup.
   private static let state = Locked((known: [ObjectIdentifier: Known](), last: UInt64(0), sweepAt: 64))
 
-  /// The number of objects in the table.
   static var count: Int { state.withLock { $0.known.count } }
 
   /// Returns the number of `transport`: 0 for `nil`, the same number for the same object, and a new one for a value.

@@ -34,7 +34,6 @@ extension Network {
       .merge(maxConcurrent: maxConcurrent)
   }
 
-  /// Emits the result of one of several calls, whose error carries its position.
   private func numbered<E: Endpoint>(
     _ item: (offset: Int, element: E), _ progress: ProgressHandler?
   ) -> Observable<E.Output> {

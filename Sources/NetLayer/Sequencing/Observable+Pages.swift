@@ -28,9 +28,8 @@ extension Observable {
   /// ```swift
   /// Observable.pages(startingAt: 1) { network.movies(page: $0) }
   /// ```
-  /// Some servers return their last page for every number beyond it. A page from `list(_:)` repeats another one if
-  /// their payloads have the same bytes. Pages that the app creates are compared by their items, if the items are
-  /// `Equatable`.
+  /// A page from `list(_:)` repeats another one if their payloads have the same bytes. Pages that the app creates are
+  /// compared by their items, if the items are `Equatable`.
   ///
   /// - Parameters:
   ///   - number: The number of the first page.
@@ -46,10 +45,6 @@ extension Observable {
   }
 
   /// Emits all pages as one stream, like the overload with streams, where `page` is an `async` function.
-  ///
-  /// ```swift
-  /// Observable.pages(startingAt: nil) { cursor in try await api.feed(after: cursor) }
-  /// ```
   public static func pages<Item: Sendable>(
     startingAt cursor: String?, _ page: @escaping @Sendable (String?) async throws -> Page<Item>
   ) -> Observable<Page<Item>> where Element == Page<Item> {
@@ -63,11 +58,8 @@ extension Observable {
     pages(startingAt: number) { number in Single.from { try await page(number) }.asObservable() }
   }
 
-  /// Emits the pages from `start`.
-  ///
-  /// - Parameters:
-  ///   - endsAtRepeat: `true` if a page that repeats the previous one is the end.
-  ///   - next: A closure that returns the place after a page, based on the places already requested; `nil` at the end.
+  /// Emits the pages from `start`. `next` returns the place after a page, based on the places already requested; `nil`
+  /// at the end.
   private static func walk<Item: Sendable, Place: Hashable & Sendable>(
     from start: Place, _ page: @escaping @Sendable (Place) throws -> Observable<Page<Item>>, endsAtRepeat: Bool = false,
     next: @escaping @Sendable (Page<Item>, Set<Place>, Place) -> Result<Place, NetworkError>?
@@ -77,7 +69,6 @@ extension Observable {
 }
 
 extension NetworkError {
-  /// Returns the error of a repeated cursor.
   package static func repeated(_ cursor: String, after pages: Int) -> NetworkError {
     let count = pages == 1 ? "1 page" : "\(pages) pages"
     var error = NetworkError(
@@ -117,7 +108,6 @@ private struct PageSequence<Item: Sendable, Place: Hashable & Sendable>: Sequenc
       }
     }
 
-    /// The place of the next page; `nil` at the end.
     private var followingPlace: Result<Place, NetworkError>? {
       guard let place else { return .success(pages.start) }
       guard let page = last.value, !isRepeat(page) else { return nil }

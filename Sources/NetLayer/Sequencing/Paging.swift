@@ -27,15 +27,10 @@ public struct Paging: Sendable, Hashable {
   /// A link from `https` to `http` fails with `redirect`, unless the backend's `RedirectPolicy` allows downgrades.
   public static let link = Paging(kind: .link(at: nil))
   /// Follows the URL at a path of the body, such as `next` or `links.next`, as Django REST Framework and OData send it.
-  /// It may be relative. The last page has no such member, or `null`, or an empty text. A member whose name contains a
-  /// dot, such as `@odata.nextLink`, is found by its name.
-  ///
-  /// A link from `https` to `http` fails with `redirect`, unless the backend's `RedirectPolicy` allows downgrades.
+  /// It may be relative. The last page has no such member, or `null`, or an empty text. Otherwise the same as `link`.
   public static func link(at path: String) -> Paging { Paging(kind: .link(at: .body(path))) }
-  /// Follows the URL in a header field such as `Next-Page`, as Kinto sends it. It may be relative. The last page has no such
-  /// field.
-  ///
-  /// A link from `https` to `http` fails with `redirect`, unless the backend's `RedirectPolicy` allows downgrades.
+  /// Follows the URL in a header field such as `Next-Page`, as Kinto sends it. It may be relative. Otherwise the same
+  /// as `link`.
   public static func link(header name: String) -> Paging { Paging(kind: .link(at: .header(name))) }
   /// Sends the cursor at a path of the body, such as `meta.next`, as a query parameter.
   public static func cursor(at path: String = "cursor", parameter: String = "cursor") -> Paging {
@@ -48,20 +43,12 @@ public struct Paging: Sendable, Hashable {
   }
   /// Sends the number of the page, until a page is empty, or the last one according to `pages` or `statuses`.
   ///
-  /// Some servers respond to a number after the last page with an error. Specify their number of pages, or that status:
-  ///
-  /// ```swift
-  /// network.pages(.get("/queues"), of: Queue.self, at: "items", by: .number(pages: "page_count"))
-  /// ```
-  ///
   /// - Parameters:
   ///   - parameter: The name of the query parameter.
   ///   - first: The number of the first page.
   ///   - pages: The path of the number of pages in the body, such as `meta.last_page`, or the name of a header field with
-  ///     it, such as `X-WP-TotalPages`. A response with neither is an error of kind `parse`. `nil`, the default, if the
-  ///     server does not send it.
-  ///   - statuses: The statuses that end the list from the second page on, such as 400 or 404. Empty by default, because
-  ///     they may also be errors.
+  ///     it, such as `X-WP-TotalPages`. A response with neither is an error of kind `parse`.
+  ///   - statuses: The statuses that end the list from the second page on, such as 400 or 404; empty by default.
   public static func number(
     parameter: String = "page", from first: Int = 1, pages: String? = nil, endsAt statuses: Set<Int> = []
   ) -> Paging {
@@ -90,13 +77,10 @@ package final class PagedCall<Item: Decodable & Sendable>: Sendable {
   private let path: String?
   private struct State {
     var count = 0
-    /// The hash of the last page.
     var hash: Int?
-    /// The origin of the first page.
     var origin: Origin?
     /// Whether another origin has responded, so that it may have chosen all further links.
     var isForeign = false
-    /// The URL of the last page's request.
     var url: String?
     /// Whether the last page came over TLS, so that its link must not lead to `http`.
     var refusesHTTP = false
@@ -212,7 +196,6 @@ package final class PagedCall<Item: Decodable & Sendable>: Sendable {
     return number - start >= count - 1
   }
 
-  /// Returns the absolute URL at `place`.
   private func link(in json: JSON, at place: Paging.Place, from response: Response) throws -> String? {
     let text: String?
     switch place {

@@ -13,7 +13,6 @@ import Streams
 /// error, whose `index` is the position of the step, from 0. A step that returns no endpoint completes the chain.
 public struct RequestChain<Results: Sendable, Last: Sendable>: Sendable {
   let network: Network?
-  /// The number of steps.
   let count: Int
   let start: @Sendable () -> Observable<(all: Results, last: Last)>
 
@@ -78,7 +77,6 @@ public struct StepOptions<Output: Sendable>: Sendable {
   }
 }
 
-/// One call of a chain.
 private struct ChainStep<Output: Sendable>: Sendable {
   var index: Int
   var network: Network?

@@ -2,7 +2,6 @@ import PortableFoundation
 
 /// A state machine that splits a stream of bytes into lines.
 struct LineParser {
-  /// The line endings that the parser recognizes.
   enum Ending {
     /// LF or CR LF, for line-delimited JSON, whose text contains no bare CR.
     case lineFeed
@@ -10,7 +9,6 @@ struct LineParser {
     case any
   }
 
-  /// The error of a line that exceeds the limit.
   struct TooLong: Error, CustomStringConvertible {
     let limit: Int
     var isLineOfJSON = false
@@ -27,7 +25,6 @@ struct LineParser {
   private var skipsLineFeed = false
   private var isFirst = true
 
-  /// Creates a parser for lines of at most `limit` bytes.
   init(_ ending: Ending, limit: Int) {
     self.ending = ending
     self.limit = limit

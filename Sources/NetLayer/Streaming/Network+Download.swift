@@ -10,15 +10,13 @@ extension Network {
   /// no download created is not touched, and the call fails with `file`.
   ///
   /// Disposing pauses the download; a new subscription resumes it, even in a later run of the program. Each
-  /// subscription calls `endpoint` again, so URLs that expire are supported. After an error, the received bytes remain,
-  /// and a downstream `retry(_:)` resumes from there.
+  /// subscription calls `endpoint` again, so URLs that expire are supported. After an error, the received bytes remain.
   ///
   /// Resuming requires a server that supports ranges and sends a strong `ETag` or a `Last-Modified` (`Range` with
-  /// `If-Range`, RFC 9110 §13.1.5, §14.2). Otherwise, or if the resource has changed, the download restarts. For
-  /// several concurrent downloads, use `Observable.merge(maxConcurrent:)`.
+  /// `If-Range`, RFC 9110 §13.1.5, §14.2). Otherwise, or if the resource has changed, the download restarts.
   ///
-  /// The request accepts no content coding. A server that codes the file anyway causes an error of kind `parse`, because
-  /// the file would not be what it is. A call with its own `Accept-Encoding` receives the bytes as they are sent.
+  /// A server that sends the file with a content coding causes an error of kind `parse`, unless the call has its own
+  /// `Accept-Encoding`.
   ///
   /// - Parameters:
   ///   - destination: The file, in an existing directory. An existing file is replaced at the end.

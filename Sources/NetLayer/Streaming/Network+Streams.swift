@@ -49,12 +49,10 @@ extension Network {
 
   /// Calls `endpoint` and emits a model for each line of the body, which is line-delimited JSON (NDJSON, JSON Lines).
   ///
-  /// `String` is the unchanged text of each line, also of a blank one; for other types, blank lines are skipped. A server
-  /// that sends no byte for `timeouts.idle`, 15 s by default, ends the stream with an error of kind `timeout`. For one
-  /// that is silent for longer, such as a long poll, set the limit with ``Endpoint/timeouts(idle:attempt:)`` or
-  /// ``Endpoint/longPoll(_:)``. A line that can't be decoded, or that is longer than `maxLineLength` bytes, ends the
-  /// stream with an error of kind `parse`. Its `index` is the number of the line, from 0. Backpressure is the same as
-  /// for `stream`.
+  /// `String` is the unchanged text of each line, also of a blank one; for other types, blank lines are skipped. A
+  /// server that sends no byte for `timeouts.idle`, 15 s by default, ends the stream with an error of kind `timeout`. A
+  /// line that can't be decoded, or is longer than `maxLineLength` bytes, is an error of kind `parse`. Its `index` is
+  /// the number of the line, from 0. Backpressure is the same as for `stream`.
   ///
   /// ```swift
   /// for try await part in network.lines(.post("/generate", json: prompt), as: Part.self, until: { $0.done }).values {
@@ -157,7 +155,6 @@ extension Network {
   }
 }
 
-/// A decoder of the lines of a body.
 private final class LineModels<Model: Decodable & Sendable>: Sendable {
   private let response: Response
   /// Guards the parser, which the body's thread takes out and feeds without the lock.
@@ -175,9 +172,6 @@ private final class LineModels<Model: Decodable & Sendable>: Sendable {
     try read(emit) { lines, take in try lines.feed(chunk, take) }
   }
 
-  /// Emits the model of the last line.
-  ///
-  /// - Throws: `NetworkError` with the number of the line.
   func finish(_ emit: @escaping (Model) -> Void) throws {
     try read(emit) { lines, take in try lines.finish(take) }
   }

@@ -63,7 +63,6 @@ extension Network {
 }
 
 extension CallContent {
-  /// The same call with `http` instead of `ws`, and `https` instead of `wss`.
   var overHTTP: CallContent {
     var call = self
     call.baseURL = baseURL?.overHTTP

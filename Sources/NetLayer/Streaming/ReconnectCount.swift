@@ -44,7 +44,6 @@ final class ReconnectCount: Sendable {
     state.withLock { ($0.hasOpened, $0.hasReceived, $0.openedAt) = (true, false, now) }
   }
 
-  /// Notes an event or a message.
   func noteReceipt() { state.withLock { $0.hasReceived = true } }
 
   /// Returns the delay before the next connection, or `nil` if there is none.

@@ -4,13 +4,10 @@ import Streams
 /// A download into a file. It interprets the head, writes the chunks and measures the rate.
 final class ResumableDownload: Disposable {
   enum Step {
-    /// Write the body.
     case read
-    /// All bytes have already arrived.
     case isComplete
     /// The partial file can't be resumed: request the resource without a range.
     case restart
-    /// The response is not the requested file.
     case fail
   }
 

@@ -39,7 +39,6 @@ struct ServerSentEventParser {
     }
   }
 
-  /// The data of an event whose blank line has not arrived.
   var unfinishedData: String? {
     var copy = self
     var lines = lines

@@ -66,7 +66,6 @@ public struct StreamedResponse: Sendable {
     }
   }
 
-  /// Cancels the request, even during reading.
   func cancel() { reader.buffer.cancel() }
 
   fileprivate static func claimedTwice(_ response: Response) -> NetworkError {
@@ -77,14 +76,9 @@ public struct StreamedResponse: Sendable {
 }
 
 extension StreamedResponse {
-  /// Creates a response whose body consists of `chunks`, to test code that reads streamed responses.
-  ///
-  /// `body` emits the chunks on the thread that subscribes, and all of them are in memory.
-  ///
-  /// - Parameters:
-  ///   - response: The status and header fields; its body is ignored.
-  ///   - chunks: The chunks of the body.
-  ///   - error: The error that ends the body after the last chunk; `nil` for a complete body.
+  /// Creates a response whose body consists of `chunks`, to test code that reads streamed responses. The body of
+  /// `response` is ignored. `body` emits the chunks on the thread that subscribes, then fails with `error`, or
+  /// completes.
   public init(_ response: Response, chunks: some Sequence<Data>, error: NetworkError? = nil) {
     var head = response
     head.body = Data()

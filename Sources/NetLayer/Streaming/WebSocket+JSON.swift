@@ -9,9 +9,8 @@ extension WebSocket {
     try await send(response.reading.text(of: value))
   }
 
-  /// Sends `value` as a JSON text at each subscription; see `sending(_:)` for messages.
-  ///
-  /// It fails with an error of kind `encoding` if `value` can't be encoded.
+  /// Sends `value` as a JSON text at each subscription. It fails with an error of kind `encoding` if that is not
+  /// possible.
   public func sending(json value: some Encodable & Sendable) -> Completable {
     let reading = response.reading
     return .deferred { [self] in sending(try reading.text(of: value)) }
@@ -19,8 +18,7 @@ extension WebSocket {
 
   /// The messages, each decoded from JSON by the backend's `decoder`. Apart from that, the same as `messages`.
   ///
-  /// A message that can't be decoded ends the loop with an error of kind `parse`. If a server sends messages of several
-  /// types, decode an enum that distinguishes them.
+  /// A message that can't be decoded ends the loop with an error of kind `parse`.
   public func messages<Model: Decodable & Sendable>(
     as type: Model.Type
   ) -> some AsyncSequence<Model, any Error> & Sendable {
@@ -30,9 +28,8 @@ extension WebSocket {
 }
 
 extension WebSocketSession {
-  /// Sends `value` as a JSON text at each subscription; see `sending(_:)` for messages.
-  ///
-  /// It fails with an error of kind `encoding` if `value` can't be encoded.
+  /// Sends `value` as a JSON text at each subscription. It fails with an error of kind `encoding` if that is not
+  /// possible.
   public func sending(json value: some Encodable & Sendable) -> Completable {
     .deferred { [self] in sending(try reading.text(of: value)) }
   }
@@ -60,7 +57,6 @@ extension WebSocketSession {
 }
 
 extension ResponseContext {
-  /// Returns the JSON text of `value`.
   fileprivate func text(of value: some Encodable & Sendable) throws(NetworkError) -> String {
     do {
       return try encoder.line(of: value)
@@ -69,7 +65,6 @@ extension ResponseContext {
     }
   }
 
-  /// Returns the model that `message` contains.
   fileprivate func model<Model: NonisolatedDecodable>(
     _ type: Model.Type, of message: WebSocketMessage, _ response: Response? = nil
   ) throws -> Model {

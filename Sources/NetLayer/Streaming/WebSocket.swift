@@ -23,10 +23,9 @@ public final class WebSocket: Sendable {
   /// Sends `message` and returns when less than 64 KB of messages wait to be written, so that a loop sends at the pace
   /// of the server.
   ///
-  /// For a longer message, `send` waits until the operating system has accepted it. A message that is buffered, here or
-  /// by the operating system, is lost with the connection; only a response of the server shows that it has arrived.
-  /// Cancelling the task while `send` waits ends the socket, because half a message can't be withdrawn. A task that is
-  /// already cancelled sends nothing.
+  /// A message that is buffered, here or by the operating system, is lost with the connection; only a response of the
+  /// server shows that it has arrived. Cancelling the task while `send` waits ends the socket, because half a message
+  /// can't be withdrawn.
   ///
   /// - Throws: `NetworkError`. Its kind is `connection` if the socket has ended, and `cancelled` if the task is cancelled.
   ///   It is `socketClosed`, with the close code, if the server has closed the socket; the message may then not have arrived.
@@ -70,9 +69,8 @@ public final class WebSocket: Sendable {
   /// The server's close, which shows whether it has responded to `close(_:reason:)`; `nil` while the socket is open, and
   /// after an error.
   ///
-  /// After a loop that ended without an error, its code and reason are the server's. Its code is `abnormal` if no close
-  /// frame arrived before the connection was lost, or within 5 s. Earlier messages may then not have arrived. Callable
-  /// on any thread.
+  /// Its code is `abnormal` if no close frame arrived before the connection was lost, or within 5 s. Callable on any
+  /// thread.
   public var serverClose: WebSocketClose? {
     guard case .success(let close)? = link.messages.connection.end else { return nil }
     return close
@@ -159,7 +157,6 @@ public final class WebSocket: Sendable {
     }
   }
 
-  /// Closes the socket and waits for its end.
   func end(_ code: CloseCode) async {
     close(code)
     await withTaskCancellationHandler {

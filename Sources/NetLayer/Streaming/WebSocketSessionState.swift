@@ -13,7 +13,6 @@ final class WebSocketSessionState: Sendable {
   }
 
   private struct State {
-    /// Incremented by each subscription and each connection.
     var subscription = 0
     var connection = 0
     var step = Step.waiting

@@ -8,10 +8,7 @@ struct OutboxName: Hashable, Comparable, Sendable {
 
   init(_ number: UInt64, _ id: UUID) { (self.number, self.id) = (number, id) }
 
-  var text: String {
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits + "-" + id.uuidString
-  }
+  var text: String { number.hex(digits: 16) + "-" + id.uuidString }
 
   /// Reads the name of a file, and the status of a parked entry, which follows the name after a plus sign.
   ///

@@ -15,113 +15,23 @@ final class TextAndLocationTests: XCTestCase {
       body: Data(body))
   }
 
-  private func xml(_ declaration: String) -> [UInt8] { Array("<?xml version=\"1.0\"\(declaration)?><r>".utf8) + [0xE9] }
-
-  func test_xmlWithoutCharset_hasTheEncodingOfItsDeclaration() throws {
-    for type in ["application/xml", "text/xml", "application/atom+xml; a=b", "Application/XML"] {
-      for declaration in [" encoding=\"ISO-8859-1\"", " encoding = 'iso-8859-1' standalone='yes'"] {
-        XCTAssertTrue(try response(xml(declaration), type).text().hasSuffix("<r>é"), type + declaration)
-      }
-    }
-    XCTAssertTrue(
-      try response(xml(" encoding=\"utf-16\""), "text/xml; charset=iso-8859-1").text().hasSuffix("é"), "charset wins")
-    XCTAssertThrowsError(try response(xml(" encoding=\"ISO-8859-1\""), "text/plain").text(), "not XML")
-    for declaration in ["", " encoding", " encoding=", " encoding=\"", " encoding=\"x"] {
-      XCTAssertThrowsError(try response(xml(declaration), "text/xml").text(), declaration)
-    }
-    XCTAssertThrowsError(try response(Array("<?xml encoding=".utf8) + [0xE9], "text/xml").text(), "no end")
-  }
-
-  /// The labels of the WHATWG Encoding standard for the charsets that are supported.
   private static let labels: [(labels: String, bytes: [UInt8], text: String)] = [
-    ("unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8", [0xC3, 0xA9], "é"),
-    (
-      """
-      csisolatin2 iso-8859-2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2
-      """, [0xB1], "ą"
-    ),
-    ("cp1250 windows-1250 x-cp1250", [0xB9], "ą"), ("cp1251 windows-1251 x-cp1251", [0xFF], "я"),
-    ("cp1252 windows-1252 x-cp1252", [0x80, 0xE9], "€é"),
-    (
-      """
-      ansi_x3.4-1968 ascii cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1
-      iso_8859-1:1987 l1 latin1 us-ascii
-      """, [0x61], "a"
-    ),
-    (
-      "cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1 iso_8859-1:1987 l1 latin1", [0xE9],
-      "é"
-    ),
-    ("csshiftjis ms932 ms_kanji shift-jis shift_jis sjis windows-31j x-sjis", [0x82, 0xA0], "あ"),
-    ("shift_jis windows-31j ms932", [0x87, 0x40], "①"),
-    ("csisolatin3 iso-8859-3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988 l3 latin3", [0xA6], "Ĥ"),
-    ("csisolatin4 iso-8859-4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988 l4 latin4", [0xA1], "Ą"),
-    ("csisolatincyrillic cyrillic iso-8859-5 iso-ir-144 iso8859-5 iso88595 iso_8859-5 iso_8859-5:1988", [0xB0], "А"),
-    (
-      """
-      arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114 iso-8859-6 iso-8859-6-e iso-8859-6-i iso-ir-127
-      iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987
-      """, [0xC7], "ا"
-    ),
-    (
-      """
-      csisolatingreek ecma-118 elot_928 greek greek8 iso-8859-7 iso-ir-126 iso8859-7 iso88597 iso_8859-7 iso_8859-7:1987
-      sun_eu_greek cp1253 windows-1253 x-cp1253
-      """, [0xC1], "Α"
-    ),
-    (
-      """
-      csiso88598e csiso88598i csisolatinhebrew hebrew iso-8859-8 iso-8859-8-e iso-8859-8-i iso-ir-138 iso8859-8 iso88598
-      iso_8859-8 iso_8859-8:1988 logical visual cp1255 windows-1255 x-cp1255
-      """, [0xE0], "א"
-    ),
-    ("csisolatin6 iso-8859-10 iso-ir-157 iso8859-10 iso885910 l6 latin6", [0xA1], "Ą"),
-    ("iso-8859-13 iso8859-13 iso885913 cp1257 windows-1257 x-cp1257", [0xE0], "ą"),
-    ("iso-8859-14 iso8859-14 iso885914", [0xA1], "Ḃ"),
-    ("csisolatin9 iso-8859-15 iso8859-15 iso885915 iso_8859-15 l9 iso-8859-16", [0xA4], "€"),
-    ("cskoi8r koi koi8 koi8-r koi8_r koi8-ru koi8-u", [0xC1], "а"), ("koi8-u", [0xA4], "є"),
-    ("csmacintosh mac macintosh x-mac-roman", [0x8E], "é"), ("x-mac-cyrillic x-mac-ukrainian", [0x80], "А"),
-    ("dos-874 iso-8859-11 iso8859-11 iso885911 tis-620 windows-874", [0xA1], "ก"),
-    (
-      """
-      cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5 latin5 windows-1254
-      x-cp1254
-      """, [0xDD], "İ"
-    ),
-    ("cp1256 windows-1256 x-cp1256", [0xC7], "ا"), ("cp1258 windows-1258 x-cp1258", [0xFE], "₫"),
-    ("cseucpkdfmtjapanese euc-jp x-euc-jp", [0xA4, 0xA2, 0x61, 0x8E, 0xB1], "あaｱ"),
-    // The last second bytes of an even and of an odd row, and the bytes around the gap of Shift JIS.
-    ("euc-jp", [0xB0, 0xFE, 0xB1, 0xFE, 0xB1, 0xDF, 0xB1, 0xE0, 0xDF, 0xA1, 0xE0, 0xA1], "蔭応円園漾燹"),
-    ("csiso2022jp iso-2022-jp", [0x1B, 0x24, 0x42, 0x24, 0x22, 0x1B, 0x28, 0x42], "あ"),
-    (
-      "chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 gbk iso-ir-58 x-gbk gb18030", [0xD6, 0xD0], "中"
-    ),
-    ("big5 big5-hkscs cn-big5 csbig5 x-x-big5", [0xA4, 0xA4], "中"),
-    (
-      """
-      cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949
-      """, [0xB0, 0xA1], "가"
-    ),
-    ("csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16le", [0xE9, 0x00], "é"),
-    ("unicodefffe utf-16be", [0x00, 0xE9], "é"),
+    ("utf-8 utf8", [0xC3, 0xA9], "é"), ("utf-16be", [0x00, 0xE9], "é"), ("utf-16le", [0xE9, 0x00], "é"),
+    ("us-ascii ascii", [0x61], "a"), ("iso-8859-1 iso8859-1 iso_8859-1 latin1", [0xE9], "é"),
+    ("iso-8859-2 iso8859-2 latin2", [0xB1], "ą"), ("iso-8859-15 iso8859-15", [0xA4], "€"),
+    ("windows-1250 cp1250", [0xB9], "ą"), ("windows-1251 cp1251", [0xFF], "я"),
+    ("windows-1252 cp1252", [0x80, 0xE9], "€é"), ("koi8-r", [0xC1], "а"),
+    ("shift_jis sjis x-sjis windows-31j", [0x82, 0xA0], "あ"), ("windows-31j", [0x87, 0x40], "①"),
+    ("gb18030 gbk gb2312 x-gbk", [0xD6, 0xD0], "中"), ("big5", [0xA4, 0xA4], "中"), ("euc-kr", [0xB0, 0xA1], "가"),
   ]
 
-  func test_everyWHATWGLabel_ofASupportedCharset_isKnown() throws {
-    var count = 0
+  func test_everyLabel_ofASupportedCharset_isKnown() throws {
     for (labels, bytes, text) in Self.labels {
-      for label in labels.split(whereSeparator: \.isWhitespace) {
+      for label in labels.split(separator: " ") {
         for spelling in [String(label), label.uppercased(), " \(label) ", "\"\(label)\""] {
           XCTAssertEqual(try response(bytes, "text/plain; charset=\(spelling)").text(), text, spelling)
         }
-        count += 1
       }
-    }
-    XCTAssertGreaterThan(count, 210)
-    for bytes in [[0xA4], [0xA4, 0x20], [0x8E, 0xE0], [0x8F, 0xB0, 0xA1], [0x80, 0xA1], [0xFF, 0xA1]] as [[UInt8]] {
-      #if !canImport(Darwin)
-        let error = try failure { try response(bytes, "text/plain; charset=euc-jp").text() }
-        XCTAssert(error.reason.contains("not valid text in euc-jp"), error.reason)
-      #endif
     }
     for unknown in ["utf-7", "x-user-defined", "iso-8859-99", "cp1252x", "latin", "utf"] {
       let error = try failure { try response([0x61], "text/plain; charset=\(unknown)").text() }

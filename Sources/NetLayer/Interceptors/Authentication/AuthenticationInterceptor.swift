@@ -8,29 +8,15 @@ import Streams
 ///   login.request(.post("/token", form: ["refresh_token": old?.refresh]), as: Grant.self).map(\.token)
 /// }
 /// ```
-/// `Grant` is the app's model of the response, which has other names than ``Token``, such as `access_token`. The closure
-/// receives `nil` if nobody is signed in.
+/// `Grant` is the app's model of the response. The closure receives `nil` if nobody is signed in.
 ///
-/// A request with a 401 response is sent again with a new token, if its body can be sent again. `isRejected` names the
-/// responses of a server that reports an expired token differently, such as by the code of an envelope with status 200:
-///
-/// ```swift
-/// AuthenticationInterceptor(for: [shopURL], isRejected: { $0.status == 401 || $0.envelopeCode == 10401 }) { old in
-///   try await login.fetch(.post("/token", form: ["refresh_token": old?.refresh]), as: Grant.self).token
-/// }
-/// ```
-/// Only one `refresh` runs at a time, and all requests that need a token wait for it. If the token was already replaced
-/// after the request was sent, the request is retried without a refresh.
+/// A request with a 401 response is sent again with a new token, if its body can be sent again. Only one `refresh` runs
+/// at a time, and all requests that need a token wait for it. It continues even if all of them are cancelled or have
+/// timed out, because it may already have used up the old token.
 ///
 /// A refused refresh fails all waiting requests with an error of kind `authentication`, whose `underlying` error is the
-/// cause. If the token server has sent a message, it is the error's `message`. The next 401 starts another refresh. If the
-/// token server is down, the error keeps its kind: `connection`, `timeout`, or `status` with a temporary status such as 503.
-/// A retry or a reconnection may follow. Only an error with ``HTTPTransport/NetworkError/endsSession`` signs the user out.
-///
-/// A refresh result without a refresh token keeps the old one, unless it names another ``Token/account``. A refresh
-/// continues even if all waiting requests are cancelled or have timed out, because it may already have used up
-/// the old token. Its token is stored for later requests. Several processes may share a `FileTokenStore`: one refreshes,
-/// and the others load its token from the store.
+/// cause. If the token server is down, the error keeps its kind: `connection`, `timeout`, or `status` with a temporary
+/// status such as 503. Only an error with ``HTTPTransport/NetworkError/endsSession`` signs the user out.
 ///
 /// Place it after a `RetryInterceptor`, so that each attempt uses the newest token. Place it before a
 /// `LimitInterceptor`, so that a request that waits for a refresh does not count against the limits.
@@ -54,21 +40,18 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   ///   - origins: The URLs whose scheme, host and port receive the token. It is sent to no other origin, not even after
   ///     a redirect, and not to a URL that a server of another origin has chosen.
   ///   - store: The store of the token.
-  ///   - leeway: The time before its expiry at which a token is replaced. The default of 30 s covers requests in
-  ///     flight; a shorter-lived token is replaced after half of its lifetime. A new token that has already expired by
-  ///     the local clock shows that the clocks differ, and is used until the server rejects it.
-  ///   - maxRefreshes: The maximum number of unsuccessful refreshes within `window`, by default 5 in 60 s. It prevents
-  ///     endless requests to a server that rejects even new tokens. A refresh counts if it fails for any reason except a
-  ///     missing connection or a time limit, or if the server rejects its token. If the token server was down each time,
-  ///     further requests fail with its last error.
+  ///   - leeway: The time before its expiry at which a token is replaced, 30 s by default; a shorter-lived token is
+  ///     replaced after half of its lifetime.
+  ///   - maxRefreshes: The maximum number of unsuccessful refreshes within `window`, by default 5 in 60 s. A refresh
+  ///     counts if it fails for any reason except a missing connection or a time limit, or if the server rejects its
+  ///     token.
   ///   - window: The time window of `maxRefreshes`.
-  ///   - timeout: The time for which a request waits for a refresh. Before that, a refresh waits for another process that
-  ///     refreshes the same token, for the same time at most. A refresh that takes longer is not ended: later requests
-  ///     wait for it, too, and a sign-in discards it.
+  ///   - timeout: The time for which a request waits for a refresh, and before that, a refresh for another process that
+  ///     refreshes the same token; a minute by default. A refresh that takes longer is not ended.
   ///   - apply: A closure that adds the token to a request, by default as `Authorization: Bearer` (RFC 6750 §2.1). A
   ///     request that already has an `Authorization` is not changed.
-  ///   - isRejected: A closure that returns whether the server has rejected the token, by default with status 401. The
-  ///     body of a streamed response is empty. The response of a socket that the server has closed has a `closeCode`. It is called on the `mapping` scheduler.
+  ///   - isRejected: A closure that returns whether the server has rejected the token, by default with status 401. It
+  ///     is called on the `mapping` scheduler. The body of a streamed response is empty.
   ///   - requiresToken: Whether a request waits for a first token, instead of being sent without one. Pass `true` for a
   ///     client that needs no user to get a token, such as a service with client credentials (RFC 6749 §4.4).
   ///   - refresh: A closure that returns a new token.
@@ -138,14 +121,11 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
 
   /// Replaces the token after a sign-in, or with `nil` after a sign-out, then saves it. An in-flight refresh is discarded.
   ///
-  /// Calls that began with the former token are not continued with the new token, because it may belong to another user. A
-  /// request in flight ends with its response, and a call that waits for a retry or a network fails with kind
-  /// `authentication`. If both tokens name the same ``Token/account``, the calls continue.
+  /// Calls that began with the former token continue only if both tokens name the same ``Token/account``. A request in
+  /// flight ends with its response, and a call that waits for a retry or a network fails with kind `authentication`.
   ///
-  /// While another process refreshes the token, this waits for the end of that refresh, at most 5 s, before it saves. That
-  /// process then uses the new token, too.
-  ///
-  /// When this returns, no older token is being saved.
+  /// While another process refreshes the token, this waits for the end of that refresh, at most 5 s, before it saves.
+  /// When it returns, no older token is being saved.
   ///
   /// - Throws: The error of the store. The interceptor uses the new token anyway. If the token in the store may belong to
   ///   another user, it is removed, so that the next run does not start as that user.
@@ -203,7 +183,6 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
       && request.headers.values(of: "Authorization").isEmpty
   }
 
-  /// Returns whether `url` belongs to one of the origins.
   private func isFor(_ url: URL) -> Bool { origins.contains { $0.contains(url) } }
 
   /// Returns whether the server has closed the previous socket of a session because it has rejected `token`.
@@ -270,7 +249,6 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
     return copy
   }
 
-  /// Returns the fields that carry `token` in `request`.
   private func fields(of token: Token, _ request: Request) -> HTTPHeaders {
     carrying(token, request).credentials.last?.headers ?? [:]
   }

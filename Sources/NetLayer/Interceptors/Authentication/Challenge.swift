@@ -32,7 +32,6 @@ struct Challenge: Sendable, Equatable {
     Dictionary(value[...].unquotedParts(separator: ",").compactMap { parameter($0) }) { first, _ in first }
   }
 
-  /// Returns the scheme with which a part starts, or `nil` for a part that is only a parameter.
   private static func scheme(of part: Substring) -> Substring? {
     let word = part.prefix { $0 != " " && $0 != "\t" && $0 != "=" }
     let rest = part.dropFirst(word.count)

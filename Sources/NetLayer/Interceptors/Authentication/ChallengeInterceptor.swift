@@ -10,10 +10,9 @@ import Streams
 /// the password. Basic does, so it is used only over `https`, unless `allowsBasicWithoutTLS` is `true`: otherwise, an
 /// attacker in the network could ask for it.
 ///
-/// The first request is sent without credentials, and again after the challenge. Later requests carry credentials from the
-/// start. A request whose body can't be sent again, and one that the server rejects again, ends with its 401
-/// response. A request with an `Authorization` field is not changed. A redirect within the origin is followed with
-/// credentials for its own path and method.
+/// The first request is sent without credentials, and again after the challenge. A request whose body can't be sent
+/// again, and one that the server rejects again, ends with its 401 response. A request with an `Authorization` field is
+/// not changed.
 ///
 /// Place it where an ``AuthenticationInterceptor`` would be.
 public final class ChallengeInterceptor: Interceptor, RecordsCredentials {
@@ -46,7 +45,6 @@ public final class ChallengeInterceptor: Interceptor, RecordsCredentials {
     self.allowsBasicWithoutTLS = allowsBasicWithoutTLS
   }
 
-  /// Returns whether the server has asked for credentials.
   func authenticates(_ request: Request) -> Bool { sessions.withLock { $0[Origin(request.url)] != nil } }
 
   /// The user of the credentials.

@@ -6,7 +6,6 @@ struct DigestCredentials: Sendable {
   private let challenge: Challenge
   private let hash: @Sendable (Data) -> Data
   private let isSession: Bool
-  /// The nonce of the server, which a later response may replace.
   private(set) var nonce: String
   /// The number of requests that were sent with the nonce.
   private var count: UInt32 = 0
@@ -14,7 +13,6 @@ struct DigestCredentials: Sendable {
   /// Whether the server has only rejected the age of the nonce, not the password.
   var isStale: Bool { challenge.parameters["stale"]?.lowercased() == "true" }
 
-  /// Returns the strongest challenge that can be met, or `nil`.
   static func best(of challenges: [Challenge]) -> DigestCredentials? {
     let known = challenges.compactMap(DigestCredentials.init)
     return known.first { $0.algorithm.hasPrefix("sha-256") } ?? known.first
@@ -58,8 +56,7 @@ struct DigestCredentials: Sendable {
   ) -> String {
     // A server compares the count only with the one before.
     count &+= 1
-    let digits = String(count, radix: 16)
-    let nc = String(repeating: "0", count: 8 - digits.count) + digits
+    let nc = count.hex(digits: 8)
     let realm = challenge.parameters["realm"] ?? ""
     var secret = hex("\(user):\(realm):\(password)")
     if isSession { secret = hex("\(secret):\(nonce):\(cnonce)") }

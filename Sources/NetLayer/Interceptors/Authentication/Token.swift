@@ -26,10 +26,8 @@ public struct Token: Sendable, Hashable, Codable, CustomStringConvertible {
   /// The user for whom responses are stored and shared.
   var owner: String { account ?? access }
 
-  /// Returns whether both tokens name the same account.
   func isKnownToBelong(toOwnerOf other: Token?) -> Bool { account != nil && account == other?.account }
 
-  /// Returns whether both tokens state different accounts.
   func isKnownNotToBelong(toOwnerOf other: Token?) -> Bool {
     account.flatMap { own in other?.account.map { $0 != own } } ?? false
   }
@@ -61,9 +59,6 @@ extension Token: CustomReflectable {
 }
 
 /// A store that keeps the token between runs of the program.
-///
-/// The methods may use `await`. On Linux and on Apple's systems of 2025, they begin on the thread that
-/// needs the token, so a store that waits for nothing takes no detour.
 public protocol TokenStore: Sendable {
   /// Returns the saved token, or `nil` for none. The interceptor calls it at the first request, and before and after each
   /// refresh, because another process may have saved a new token, or removed it. It also calls it after a save, until the

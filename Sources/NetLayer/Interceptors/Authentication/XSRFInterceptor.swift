@@ -7,14 +7,9 @@ import Streams
 /// ```swift
 /// Backend(baseURL: url, options: .init(cookies: jar), interceptors: [XSRFInterceptor(cookie: "csrftoken", header: "X-CSRFToken")])
 /// ```
-/// | server | cookie | header field |
-/// |---|---|---|
-/// | Laravel, Angular, Spring, axios's default | `XSRF-TOKEN` | `X-XSRF-TOKEN` |
-/// | Django | `csrftoken` | `X-CSRFToken` |
-/// | Jupyter, Tornado | `_xsrf` | `X-XSRFToken` |
-///
-/// Requests with a safe method (RFC 9110 §9.2.1), with the field, or without such a cookie are not changed. The value is
-/// percent-decoded, as by browsers' libraries. Only requests to the hosts of the cookie carry the field.
+/// The default names are those of Laravel, Angular and Spring; Jupyter has `_xsrf` and `X-XSRFToken`. Requests with a
+/// safe method (RFC 9110 §9.2.1), with the field, or without such a cookie are not changed. The value is
+/// percent-decoded.
 public struct XSRFInterceptor: Interceptor {
   private let cookie: String
   private let header: String

@@ -17,9 +17,6 @@ struct CacheControl: Sendable, Equatable {
   }
 
   /// Whether there is no directive.
-  var isEmpty: Bool { directives.isEmpty }
-
-  /// Returns whether the directive exists, with or without an argument.
   func has(_ name: String) -> Bool { directives[name] != nil }
 
   /// Returns the argument in seconds, or `nil` if the directive is missing. An invalid number is 0, so that the

@@ -1,16 +1,13 @@
 /// The step that follows a lookup. Deciding has no side effects; ``CacheTransaction`` acts.
 enum CacheDecision: Equatable {
-  /// Deliver the stored response.
   case deliver
   /// Deliver the stored response, and revalidate it in the background (RFC 5861 §3).
   case deliverAndRevalidate
-  /// Deliver the stored response, then the server's.
   case deliverThenFetch(skipsEqual: Bool)
   /// Send the request, and revalidate the stored response if there is one.
   case fetch
   /// The same, but deliver the stored response if the server is down (RFC 5861 §4).
   case fetchUnlessOutage
-  /// Fail with `notCached`.
   case fail
   /// Deliver a 504 (RFC 9111 §5.2.1.7).
   case gatewayTimeout

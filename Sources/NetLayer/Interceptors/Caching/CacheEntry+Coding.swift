@@ -8,11 +8,9 @@ import PortableFoundation
 ///     32 SHA-256 of the key (32 bytes)   64 unused    68 checksum of the above and of the head (UInt32)
 ///     72 head: tags, status, whether the URL had a query, times, URL, fields;   then the body
 extension CacheEntry {
-  /// The size of the fixed part in bytes.
   static let fixedSize = 72
   private static let magic = Array("NLcache2".utf8)
 
-  /// Returns the file of the entry whose key has the digest `digest`.
   func encoded(digest: Data) -> Data {
     var head = Writer()
     head.integer(UInt32(clamping: tags.count))
@@ -69,7 +67,6 @@ extension CacheEntry {
       receivedAt: receivedAt, expiresAt: fixed.expiresAt, hasQuery: flags & 1 == 1, tags: tags)
   }
 
-  /// The values in the fixed part of a file.
   struct FixedPart {
     // The sizes are not yet checked against the file. Where `Int` has 32 bits, it can't hold all of them.
     let headSize: UInt32
@@ -97,7 +94,6 @@ extension CacheEntry {
       return head.texts()
     }
 
-    /// The size of the whole file in bytes.
     var fileSize: UInt64 { UInt64(CacheEntry.fixedSize) + UInt64(headSize) + bodySize }
 
     /// Returns whether the checksum matches. The file must contain the whole head.
@@ -136,7 +132,6 @@ extension CacheEntry {
       return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: Number.self))
     }
 
-    /// Reads a count, then that number of texts.
     mutating func texts() -> [String]? {
       guard let count: UInt32 = integer() else { return nil }
       var texts: [String] = []

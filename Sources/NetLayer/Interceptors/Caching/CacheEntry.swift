@@ -52,7 +52,6 @@ final class CacheEntry: Sendable {
       expiresAt: receivedAt + seconds, hasQuery: hasQuery, tags: tags)
   }
 
-  /// The same entry, marked as unreadable.
   var distrusted: CacheEntry {
     CacheEntry(
       status: status, url: url, headers: headers, body: body, requestedAt: requestedAt, receivedAt: receivedAt,

@@ -8,14 +8,11 @@ import Streams
 /// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
 /// ```
 /// Place it before interceptors that retry and before those that add credentials. By default, it is a private HTTP
-/// cache (RFC 9111): the header fields determine which responses are stored, for how long, and which must be
-/// revalidated. A `CachePolicy` of the call, the endpoint or this interceptor overrides that. `Response.origin` is the
-/// source of a response.
+/// cache (RFC 9111). A `CachePolicy` of the call, the endpoint or this interceptor overrides that.
 ///
 /// Downloads to a file, streamed responses, conditional requests, range requests, requests with a body, and requests whose
 /// URL another origin has chosen, such as a link, bypass the cache. A successful request with an unsafe method removes
-/// the entries of its URL for all users, including entries with a custom key. A response of status 401, 403, 404 or 410
-/// removes the entry of its request, regardless of the policy. Use ``ResponseCache/removeAll(below:)`` to remove entries that the app knows to be outdated.
+/// the entries of its URL for all users. A response of status 401, 403, 404 or 410 removes the entry of its request.
 ///
 /// Users are distinguished by the token of an ``AuthenticationInterceptor`` after the cache, by the header fields that
 /// `Redaction` hides, and by the transport. Responses of a transport that replaced the network's (``Network/with(_:)``)
@@ -37,19 +34,16 @@ public struct CacheInterceptor: Interceptor {
   /// - the cookies of the jar
   /// - for endpoints with a custom key, the values that `Redaction` hides in URL and body
   ///
-  /// A new token is thus a new account, and so is a cookie that changes with every response. If the user's identity
-  /// outlives them, pass `account`. If another interceptor after the cache adds credentials, nothing is stored unless
-  /// you pass `account`.
+  /// A new token is thus a new account, and so is a cookie that changes with every response. If another interceptor
+  /// after the cache adds credentials, nothing is stored unless you pass `account`.
   ///
   /// - Parameters:
   ///   - cache: The cache.
   ///   - policy: The policy of calls and endpoints without their own.
-  ///   - account: A closure that returns the signed-in user, so that users never see each other's responses. It is
-  ///     called on the subscribing thread, and again on the thread where the response arrives. The response is stored
-  ///     only if both results are equal.
-  ///   - allowsStorage: A closure that decides whether to store a storable response. By default, the cache does not
-  ///     store responses whose envelope reports a failure, or non-JSON responses to requests for JSON. A textual code
-  ///     without a message or payload does not count as an envelope. It is called on the `mapping` scheduler.
+  ///   - account: A closure that returns the signed-in user. It is called on the subscribing thread, and again on the
+  ///     thread where the response arrives. The response is stored only if both results are equal.
+  ///   - allowsStorage: A closure that decides whether to store a storable response: by default
+  ///     ``HTTPTransport/Response/isSuccessByEnvelope``. It is called on the `mapping` scheduler.
   public init(
     _ cache: ResponseCache, policy: CachePolicy = .http, account: (@Sendable (Request) -> String?)? = nil,
     allowsStorage: @escaping @Sendable (Response) -> Bool = { $0.isSuccessByEnvelope }
@@ -98,10 +92,8 @@ extension CacheInterceptor {
   func key(of request: Request, policy: CachePolicy, token: String?, transport: TransportIdentity) -> String? {
     // Another origin must neither read nor choose what is stored for a user.
     guard request.destination == nil, !request.isStreamed, !request.isForeign,
-      !request.headers.contains(where: { Self.isCondition($0.name) })
-    else {
-      return nil
-    }
+      !request.headers.contains(where: { field in Self.conditions.contains { HTTPHeaders.same($0, field.name) } })
+    else { return nil }
     let caching = request.caching
     var isKnownByBody = false
     if case .none = request.body, request.method == .get || request.method == .head {
@@ -158,11 +150,7 @@ extension CacheInterceptor {
     return found
   }
 
-  /// Returns whether the field is a condition that only the server or the caller can evaluate.
-  private static func isCondition(_ name: String) -> Bool {
-    conditions.contains { HTTPHeaders.same($0, name) }
-  }
-
+  /// The fields that are conditions that only the server or the caller can evaluate.
   private static let conditions = [
     "if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "if-range", "range",
   ]

@@ -14,7 +14,6 @@ package struct CacheKey {
   /// The end of the part of a key that is only valid in this process.
   private static let endOfPlace: UInt8 = 3
 
-  /// Returns the start of the keys of a transport.
   static func start(number: UInt64, account: String?, isLasting: Bool) -> [UInt8] {
     let place = isLasting ? "\(number)" : "\(memoryMark)\(number)"
     return Array(place.utf8) + [endOfPlace] + Array((account.map { "\($0.utf8.count):\($0)" } ?? "").utf8)
@@ -121,7 +120,6 @@ extension Request {
     return [.identities, own]
   }
 
-  /// Returns whether the value of `name` identifies the user.
   func identifies(_ name: String) -> Bool {
     Redaction.identities.hides(name) || chosenOptions?.value.redaction.identifiesByName(name) == true
   }

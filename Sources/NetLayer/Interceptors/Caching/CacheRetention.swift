@@ -5,9 +5,7 @@ import PortableFoundation
 enum CacheRetention: Equatable {
   /// The response replaces it, stored under the key.
   case store(key: String)
-  /// It is removed.
   case remove(report: String? = nil)
-  /// It stays.
   case leave(report: String? = nil)
 }
 
@@ -80,7 +78,6 @@ extension CacheTransaction {
   /// The statuses of resources that no longer exist, at least not for this user.
   private static let withdrawals = [401, 403, 404, 410]
 
-  /// Returns whether the response says that the server is down.
   static func isOutage(_ response: Response) -> Bool { isOutage(response.status) }
 
   /// Returns whether there was no response, or whether the token server is down.

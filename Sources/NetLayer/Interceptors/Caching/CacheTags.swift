@@ -11,10 +11,8 @@ enum CacheTags {
     return named.isEmpty ? all(of: request.url) : all(of: request.url) + named.map(CacheTags.named).sorted()
   }
 
-  /// Returns the tag of all entries whose endpoint has `tag`.
   static func named(_ tag: CacheTag) -> String { self.tag(Array(tag.rawValue.utf8)[...], kind: 3) }
 
-  /// Returns the tags of an entry whose request has `url`.
   static func all(of url: URL) -> [String] {
     let parts = Parts(url)
     var tags = parts.folders.map { tag(parts.text[..<$0]) }

@@ -4,13 +4,11 @@ import Streams
 /// The processing of one request by the cache, at each subscription.
 final class CacheTransaction: StreamSource {
   typealias Found = ResponseCache.Match
-  /// The start of a request: the time and the cache's count of changes.
   private typealias Start = (time: Double, changes: UInt64)
 
   let interceptor: CacheInterceptor
   let request: Request
   let key: String
-  /// The token that is part of the key.
   let token: String?
   let policy: CachePolicy
   let next: InterceptorChain
@@ -28,7 +26,6 @@ final class CacheTransaction: StreamSource {
   }
 
   private var cache: ResponseCache { interceptor.cache }
-  /// The time in seconds since the reference date.
   private var now: Double { next.clock.now.timeIntervalSinceReferenceDate }
 
   func start(_ sink: Sink<Response>) {
@@ -50,7 +47,6 @@ final class CacheTransaction: StreamSource {
     switching ? Observable(CachedDelivery(response, next)) : .just(response)
   }
 
-  /// Carries out the decision for the result of the lookup.
   private func responses(for found: Found?, switching: Bool) -> Observable<Response> {
     // The account that the app states may have changed during a search of the disk.
     let mine = switching || isOfSameAccount ? found : nil
@@ -180,14 +176,7 @@ final class CacheTransaction: StreamSource {
   }
 
   private func response(_ found: Found, isProvisional: Bool = false) -> Response {
-    let now = self.now
-    let age = found.entry.age(at: now)
-    let isStale = age >= found.entry.freshness.lifetime
-    var context = Context()
-    context[OriginKey.self] = .cache(age: Duration(clampingSeconds: age), isStale: isStale)
-    context[CachedResponse.self] = cache.reference(
-      to: found.entry, of: found.key, for: request.headers, isProvisional: isProvisional)
-    return found.entry.response(to: request, age: age, context: context)
+    cache.response(found, to: request, at: now, isProvisional: isProvisional)
   }
 }
 

@@ -48,7 +48,6 @@ extension DiskStore {
     let tags: [String]
   }
 
-  /// Returns the values in a file's head, or `nil` if it is corrupt or does not match the file's size.
   private func look(at file: Int32) -> Found? {
     var info = stat()
     guard fstat(file, &info) == 0, let size = Int(exactly: info.st_size) else { return nil }

@@ -89,7 +89,6 @@ final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue 
       "the cache in \(path) can't be written, so responses are kept in memory only: \(SystemError.text(of: error))")
   }
 
-  /// Reports a problem, once.
   func report(_ problem: String) {
     if reported.insert(problem).inserted { onProblem(problem) }
   }
@@ -97,7 +96,6 @@ final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue 
   /// Returns whether `reason` is a shortage of resources, not a problem with the file.
   static func isShortage(_ reason: Int32) -> Bool { [EMFILE, ENFILE, ENOMEM, EINTR, EAGAIN].contains(reason) }
 
-  /// Removes the entry of `name`, even if it is being written.
   func remove(_ name: Name) { remove(name, unlinks: true) }
 
   private func remove(_ name: Name, unlinks: Bool) {
@@ -122,7 +120,6 @@ final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue 
     if let count = missed?.count, count > 1000 { missed = nil }
   }
 
-  /// Removes all entries.
   func removeAll() {
     guard let directory = opened() else {
       missed = nil
@@ -135,7 +132,6 @@ final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue 
     pending = [:]
   }
 
-  /// Marks the entry of `name` as used.
   func touch(_ name: Name) {
     guard let directory = opened(), files.value(for: name.text) != nil else { return }
     _ = utimensat(directory.descriptor, name.text, nil, 0)
@@ -168,7 +164,6 @@ final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue 
 }
 
 extension DiskStore {
-  /// The name of a key's file, and the digest that it contains.
   struct Name {
     let digest: Data
     let text: String

@@ -7,7 +7,6 @@ package struct Freshness: Sendable {
   /// The age in seconds on arrival.
   private let initialAge: Double
   private let receivedAt: Double
-  /// The cache directives of the server.
   let control: CacheControl
 
   package init(status: Int, headers: HTTPHeaders, requestedAt: Double, receivedAt: Double, hasQuery: Bool) {
@@ -40,15 +39,12 @@ package struct Freshness: Sendable {
 }
 
 extension Freshness {
-  /// The permitted use of a stored response.
   enum Verdict: Equatable {
-    /// The response is fresh.
     case fresh
     /// The response is stale, but the request accepts it.
     case stale
     /// The response is stale, but may be used while it is revalidated in the background (RFC 5861 §3).
     case staleWhileRevalidate
-    /// The server must revalidate the response first.
     case validate
   }
 

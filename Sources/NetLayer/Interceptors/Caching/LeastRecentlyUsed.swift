@@ -16,16 +16,12 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
   private var newest = -1
   private var oldest = -1
 
-  /// The maximum total cost.
   let limit: Int
-  /// The total cost.
   private(set) var cost = 0
 
   init(limit: Int) { self.limit = limit }
 
-  /// The number of values.
   var count: Int { places.count }
-  /// The keys, in no particular order.
   var keys: [Key] { Array(places.keys) }
 
   /// Returns the value and marks it as the most recently used.
@@ -38,7 +34,6 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     return nodes[place]?.value
   }
 
-  /// Returns whether there is a value, without changing the order.
   func contains(_ key: Key) -> Bool { places[key] != nil }
 
   /// Stores `value` as the most recently used value, replacing a value of the same key. A value whose cost exceeds the
@@ -62,7 +57,6 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     return gone
   }
 
-  /// Removes and returns the value.
   mutating func remove(_ key: Key) -> Value? {
     guard let place = places.removeValue(forKey: key), let node = nodes[place] else { return nil }
     unlink(place)
@@ -72,7 +66,6 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     return node.value
   }
 
-  /// Removes and returns the values for which `isGone` returns `true`.
   mutating func remove(where isGone: (Value) -> Bool) -> [(key: Key, value: Value)] {
     let gone = nodes.compactMap { node in node.flatMap { isGone($0.value) ? (key: $0.key, value: $0.value) : nil } }
     for (key, _) in gone { _ = remove(key) }

@@ -46,5 +46,4 @@ extension Response {
   }
 }
 
-/// The key of a response's origin in its context.
 enum OriginKey: ContextKey { static let defaultValue = Response.Origin.network }

@@ -8,13 +8,11 @@ extension ResponseCache {
     var removals = LeastRecentlyUsed<String, UInt64>(limit: 1000)
     /// The same count for all keys and tags that are not in `removals`.
     var removedBefore: UInt64 = 0
-    /// The number of cache hits.
     var hits = 0
     /// The number of bytes that wait to be written.
     var waiting = 0
     /// The keys that are being revalidated in the background.
     var refreshing: Set<String> = []
-    /// The problems that were reported.
     var reported: Set<String> = []
   }
 }
@@ -28,7 +26,6 @@ extension ResponseCache.Memory {
     names.reduce(removedBefore) { max($0, removals.value(for: $1) ?? 0) }
   }
 
-  /// Records the removal of entries with the key or tag `name`.
   mutating func noteRemoval(of name: String) {
     changes += 1
     for (_, count) in removals.insert(changes, for: name, cost: 1) { removedBefore = max(removedBefore, count) }

@@ -7,24 +7,18 @@ import Streams
 /// let cache = ResponseCache(storingIn: ResponseCache.directory(named: "shop"))
 /// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
 /// ```
-/// Both levels keep the most recently used entries, up to a limit in bytes. The first use opens the directory. All disk
-/// work runs on the cache's own queues: callers never wait for the disk, and lookups never block on writes.
-///
-/// An entry that can't be written or read is a cache miss, and `onProblem` is called once. After a full disk, a lack of
-/// file descriptors or the removal of the directory, the cache uses the directory again as soon as possible.
+/// Both levels keep the most recently used entries, up to a limit in bytes. All disk work runs on the cache's own
+/// queues: callers never wait for the disk, and lookups never block on writes. An entry that can't be written or read
+/// is a cache miss, and `onProblem` is called once.
 ///
 /// Only one cache at a time uses a directory. A second cache, in this process or another, caches only in memory until
 /// the first one is released. Only the owner can read the files. File names are digests, and a file contains its URL
 /// only after a redirect.
 public final class ResponseCache: Sendable {
-  /// A cache entry and its key.
   typealias Match = (entry: CacheEntry, key: String)
 
-  /// The result of a lookup.
   enum Found: Sendable {
-    /// The entry, or `nil` for a miss.
     case now(Match?)
-    /// A lookup on disk.
     case later(Single<Match?>)
   }
 
@@ -35,7 +29,6 @@ public final class ResponseCache: Sendable {
     /// Guards the reference to the clock, which any call may replace.
     let scheduler = Locked<any SchedulerType>(ConcurrentDispatchQueueScheduler(qos: .utility))
 
-    /// The time in seconds since the reference date.
     var now: Double { scheduler.withLock { $0 }.now.timeIntervalSinceReferenceDate }
   }
 
@@ -163,7 +156,6 @@ extension ResponseCache {
   /// Removes all responses of `url`, for any user and key (RFC 9111 §4.4).
   package func removeAll(of url: URL) { remove(tag: CacheTags.exact(url)) }
 
-  /// Removes all responses of endpoints with `tag`, for any user.
   func removeAll(tagged tag: CacheTag) { remove(tag: CacheTags.named(tag)) }
 
   private func remove(tag: String) {
@@ -172,6 +164,16 @@ extension ResponseCache {
       onDisk { $0.remove(tag: tag) }
       return memory.entries.remove { $0.tags.contains(tag) }
     }
+  }
+
+  /// Returns the stored response of `match` to `request`, at `now`.
+  func response(_ match: Match, to request: Request, at now: Double, isProvisional: Bool = false) -> Response {
+    let (entry, age) = (match.entry, match.entry.age(at: now))
+    var context = Context()
+    context[OriginKey.self] = .cache(age: Duration(clampingSeconds: age), isStale: age >= entry.freshness.lifetime)
+    context[CachedResponse.self] = reference(
+      to: entry, of: match.key, for: request.headers, isProvisional: isProvisional)
+    return entry.response(to: request, age: age, context: context)
   }
 
   /// Returns the reference to `entry`, the response of `key` to a request with the fields `headers`, for a response to carry.
@@ -202,7 +204,6 @@ extension ResponseCache {
       onError: { _ in }, onDisposed: { [self] in memory.withLock { _ = $0.refreshing.remove(key) } })
   }
 
-  /// Reports a problem, once.
   func report(_ reason: String) {
     guard memory.withLock({ $0.reported.insert(reason).inserted }) else { return }
     onProblem(NetworkError(kind: .file, reason: reason))

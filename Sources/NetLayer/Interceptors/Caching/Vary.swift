@@ -14,7 +14,6 @@ extension CacheEntry {
 
   /// Whether this entry is a list of fields, not a response.
   var listsVariants: Bool { status == 0 }
-  /// The selecting fields.
   private var names: [String] { headers.values(of: "Vary") }
 
   /// Returns the key of the variant for a request with the fields `headers`, ignoring whitespace.

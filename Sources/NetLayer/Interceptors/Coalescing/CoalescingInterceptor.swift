@@ -11,13 +11,10 @@ import Streams
 /// transport options. Limits of the whole call (`Timeouts.call`) may differ: each call ends at its own limit, and the shared
 /// request with the last of them.
 ///
-/// A request whose URL another origin has chosen, such as a link, is sent separately. So is one that reports progress, one whose
-/// `context` has values from the caller, and each refetch of a live query.
-///
-/// A request with an unsafe method (POST, PUT, PATCH, DELETE …) ends the sharing of earlier requests to its origin, so
-/// that later requests reach the server. The shared request is cancelled when its last subscriber is disposed. A
-/// completed, failed or cancelled request is no longer shared, so the next request is sent. With a `window`, requests
-/// within that time receive the last response instead; errors are never reused.
+/// A request whose URL another origin has chosen, such as a link, is sent separately. So is one that reports progress,
+/// one whose `context` has values from the caller, and each refetch of a live query. A request with an unsafe method
+/// (POST, PUT, PATCH, DELETE …) ends the sharing of earlier requests to its origin. With a `window`, requests within
+/// that time receive the last response; errors are never reused.
 ///
 /// One user never receives the response of another: the header fields, the token of an `AuthenticationInterceptor` after
 /// this interceptor, and the transport distinguish users. If another interceptor after this one adds credentials, pass an
@@ -224,16 +221,12 @@ extension CoalescingInterceptor {
     /// The interceptor until the request ends, so that a response within the window does not retain it. Only the request's
     /// events use it, which are serial.
     private var interceptor: CoalescingInterceptor?
-    /// The clock of the window.
     let clock: any SchedulerType
     private let parts: Parts
     /// A hash of some of the parts, because few requests to one URL are in flight. It is stored for three lookups.
     private let hash: Int
-    /// The waiting members, in the order of joining.
     var members: [Member] = []
-    /// The subscription to the request.
     var scope: HandlerScope?
-    /// The last response, within the window.
     var response: Response?
 
     /// The users of the call that sends it, and how many of them it had adopted when the key was made.

@@ -11,8 +11,7 @@ import Streams
 /// pauses don't count against the limits and each attempt waits for its turn.
 ///
 /// A download or a stream counts until the end of its body. Nested calls can deadlock: if `maxPerHost` loops over
-/// bodies each make another call to that host, they wait for one another. Read each body to its end first, raise the
-/// limit, or `take` the required chunks.
+/// bodies each make another call to that host, they wait for one another.
 public final class LimitInterceptor: Interceptor {
   /// A rate at which requests may start.
   public struct Rate: Sendable, Hashable {
@@ -56,7 +55,6 @@ public final class LimitInterceptor: Interceptor {
 
   private enum Stage { case waiting, running, streaming, over }
 
-  /// A request and its continuation.
   private final class Call: StreamSource {
     let interceptor: LimitInterceptor
     let request: Request

@@ -3,8 +3,8 @@ import Streams
 /// A limit on retries, so that they don't make an outage worse. Each origin (scheme, host and port) has a bucket of
 /// retries, which the origin's requests refill slowly.
 ///
-/// A request adds `ratio` of a retry; a retry takes one. An origin with occasional failures never reaches the limit. An
-/// unavailable origin receives the bucket's retries, then at most `ratio` of additional requests, 10 % by default.
+/// A request adds `ratio` of a retry; a retry takes one. An unavailable origin receives the bucket's retries, then at
+/// most `ratio` of additional requests, 10 % by default.
 public final class RetryBudget: Sendable {
   private let capacity: Double
   private let ratio: Double
@@ -19,7 +19,6 @@ public final class RetryBudget: Sendable {
     self.ratio = max(0, ratio)
   }
 
-  /// Records a request to `origin`.
   func earn(_ origin: @autoclosure () -> Origin) {
     missing.withLock { missing in
       guard !missing.isEmpty else { return }

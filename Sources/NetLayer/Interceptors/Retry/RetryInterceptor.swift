@@ -44,16 +44,11 @@ public struct RetryInterceptor: Interceptor {
   /// Creates an interceptor. By default, it makes three attempts with delays of up to 0.5 s and 1 s, or up to a minute
   /// if the server requests it.
   ///
-  /// - Parameters:
-  ///   - policy: The number of attempts and the delays.
-  ///   - statuses: The statuses to retry.
-  ///   - maxRetryAfter: The maximum `Retry-After` to wait for.
-  ///   - budget: The budget of retries per origin, which also ends the attempts of a policy with more of them. Several
-  ///     backends can share one.
-  ///   - isRepeatable: A closure that returns whether a request is safe to retry.
-  ///   - requestedDelay: A closure that reads the delay from the body of a response, for servers that send it there:
-  ///     `{ try? .milliseconds($0.decode(Int.self, at: "retry_after_ms")) }`. A delay beyond `maxRetryAfter` ends the
-  ///     attempts.
+  /// See the properties for the other parameters.
+  ///
+  /// - Parameter budget: The budget of retries per origin, which also ends the attempts of a policy with more of them.
+  ///   Several
+  ///   backends can share one.
   public init(
     policy: RetryPolicy = RetryPolicy(), statuses: Set<Int> = Self.defaultStatuses,
     maxRetryAfter: Duration = .seconds(60), budget: RetryBudget = RetryBudget(),
@@ -74,7 +69,6 @@ public struct RetryInterceptor: Interceptor {
     return attempt(request, next)
   }
 
-  /// Sends the request, and sends it again after each failure that may be retried.
   private func attempt(_ request: Request, _ next: InterceptorChain) -> Observable<Response> {
     guard request.attempt < policy.attempts, request.body.isRepeatable, isRepeatable(request) else {
       return next(request)
@@ -98,7 +92,6 @@ public struct RetryInterceptor: Interceptor {
       }
   }
 
-  /// Returns the decision to retry `request` after a response, or `nil` for none.
   private func again(_ request: Request, after response: Response, at now: Date) -> Again? {
     guard statuses.contains(response.status) else { return nil }
     let made = Swift.max(request.attempt, response.request.attempt)

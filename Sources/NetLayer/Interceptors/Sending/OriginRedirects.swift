@@ -25,7 +25,6 @@ struct OriginRedirects: Sendable {
     Observable.deferred { send(original, Progress(deadline: original.timeouts.attempt.map { clock.uptime + $0 })) }
   }
 
-  /// The redirects that were followed.
   private struct Progress {
     var trail = RedirectTrail()
     var metrics: TransferMetrics?

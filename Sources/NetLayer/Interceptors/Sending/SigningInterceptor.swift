@@ -2,7 +2,6 @@ import Streams
 
 /// The interceptor that adds the backend's signature to each attempt. It follows all interceptors of the backend.
 struct SigningInterceptor: Interceptor {
-  /// The account of a signer without one.
   let account: String
 
   func prepare(_ request: inout Request) { request.markRefresh() }

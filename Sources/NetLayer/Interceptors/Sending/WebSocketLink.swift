@@ -97,7 +97,6 @@ final class WebSocketLink: Sendable {
     control?.close(code, reason: reason)
   }
 
-  /// Whether the client has closed the socket.
   var hasClosed: Bool { sending.withLock { $0.hasClosed } }
 
   /// Ends the socket without waiting for the server, and drops the queued messages.

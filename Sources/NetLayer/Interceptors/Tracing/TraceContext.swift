@@ -60,7 +60,7 @@ public struct TraceContext: Hashable, Sendable {
   }
 
   /// The value of the `traceparent` field, version 00.
-  public var traceparent: String { "00-\(traceID)-\(spanID)-\(Self.hex(UInt64(flags), digits: 2))" }
+  public var traceparent: String { "00-\(traceID)-\(spanID)-\(flags.hex(digits: 2))" }
 
   private static func isHex(_ text: Substring, _ count: Int) -> Bool {
     text.utf8.count == count && text.utf8.allSatisfy { $0.isDigit || 0x61...0x66 ~= $0 }
@@ -68,12 +68,7 @@ public struct TraceContext: Hashable, Sendable {
 
   /// Returns random digits; an identifier that consists only of zeros is not valid.
   private static func randomID(digits: Int) -> String {
-    stride(from: 0, to: digits, by: 16).map { _ in hex(.random(in: 1 ... .max), digits: 16) }.joined()
-  }
-
-  private static func hex(_ value: UInt64, digits: Int) -> String {
-    let text = String(value, radix: 16)
-    return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+    stride(from: 0, to: digits, by: 16).map { _ in UInt64.random(in: 1 ... .max).hex(digits: 16) }.joined()
   }
 }
 

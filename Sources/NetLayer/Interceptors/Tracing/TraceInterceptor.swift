@@ -6,12 +6,10 @@ import Streams
 /// ```swift
 /// Backend(baseURL: url, interceptors: [RetryInterceptor(), TraceInterceptor()])
 /// ```
-/// Every request that passes through the interceptor is a new span of the caller's trace. Place it after
-/// ``RetryInterceptor`` to make each attempt a separate span of the same trace: the trace is read once per call, on the
-/// caller's task. A redirect belongs to the span of its request. `response.request.trace` is the
-/// span that was sent. A request that already has a `traceparent` is not changed.
-///
-/// Place it after ``CoalescingInterceptor``, which does not share responses between requests with different fields.
+/// Every request that passes through the interceptor is a new span of the caller's trace, which is read once per call,
+/// on the caller's task. Place it after ``RetryInterceptor`` to make each attempt a separate span, and after
+/// ``CoalescingInterceptor``, which does not share responses between requests with different fields. A request that
+/// already has a `traceparent` is not changed.
 public struct TraceInterceptor: Interceptor {
   private let current: @Sendable () -> TraceContext?
 
