@@ -53,7 +53,7 @@ package struct DurableFile {
   private static let magic = "NLfile1 "
 
   /// Returns `content` with the line that recognizes damage.
-  static func framed(_ content: Data) -> Data { line(for: content) + content }
+  package static func framed(_ content: Data) -> Data { line(for: content) + content }
 
   private static func line(for content: Data) -> Data {
     let checksum = String(content.withUnsafeBytes { Checksum.crc32($0) }, radix: 16)
@@ -62,7 +62,7 @@ package struct DurableFile {
   }
 
   /// Returns the content of the file with `bytes`; `nil` if it is truncated or changed.
-  static func intact(_ bytes: Data) -> Data? {
+  package static func intact(_ bytes: Data) -> Data? {
     let content = bytes.drop { $0 != UInt8(ascii: "\n") }.dropFirst()
     // Compares all bytes, so that a damaged line is not another spelling of the same numbers.
     return bytes[..<content.startIndex] == line(for: content) ? Data(content) : nil
