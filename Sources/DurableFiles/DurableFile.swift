@@ -11,11 +11,12 @@ package struct DurableFile {
   private let limit: Int
   private var name: String { url.lastPathComponent }
 
-  /// Opens the directory of `url`, which must exist. A longer file than `limit` bytes is an error.
+  /// Opens the directory of `url`, which is created if it is missing. A longer file than `limit` bytes is an error.
   package init(_ url: URL, limit: Int = 1 << 20) throws {
     (self.url, self.limit) = (url, limit)
+    let folder = try DurableDirectory.createFolder(url.deletingLastPathComponent().path)
     // Opened with its links resolved, because only the file itself belongs to this type.
-    directory = try DurableDirectory(path: url.deletingLastPathComponent().resolvingSymlinksInPath().path)
+    directory = try DurableDirectory(path: URL(filePath: folder).resolvingSymlinksInPath().path)
   }
 
   /// The content of a file.
@@ -49,6 +50,9 @@ package struct DurableFile {
     try? directory.sweep()
     try directory.removeDurably(name)
   }
+
+  /// Locks the file plus `.lock`, which is created if it is missing. Returns `nil` if another open file has the lock.
+  package func lock() throws -> Int32? { try openLocked(name + ".lock", in: directory.descriptor) }
 
   private static let magic = "NLfile1 "
 
