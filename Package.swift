@@ -36,11 +36,15 @@ let package = Package(
     .target(name: "Streams", dependencies: ["PortableFoundation"]),
     .target(name: "StreamsTesting", dependencies: ["Streams", "PortableFoundation"]),
     .target(name: "JSONText", dependencies: ["PortableFoundation"]),
+    .target(
+      name: "DurableFiles", dependencies: ["PortableFoundation"], exclude: privacy.exclude, resources: privacy.resources
+    ),
     .target(name: "CLibcurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .target(
       name: "HTTPTransport",
       dependencies: [
-        "PortableFoundation", "Streams", "JSONText", .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
+        "PortableFoundation", "Streams", "JSONText", "DurableFiles",
+        .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
       ],
       exclude: privacy.exclude, resources: privacy.resources, swiftSettings: urlSession),
     .target(
@@ -57,7 +61,7 @@ let package = Package(
       dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport", "NetLayer"],
       exclude: privacy.exclude, resources: privacy.resources),
     .target(name: "NetLayerTesting", dependencies: ["PortableFoundation", "NetLayer", "NetLayerRecording"]),
-    .target(name: "LoopbackServer", dependencies: ["PortableFoundation"]),
+    .target(name: "LoopbackServer", dependencies: ["PortableFoundation", "DurableFiles"]),
     .target(
       name: "NetLayerInspector", dependencies: ["PortableFoundation", "NetLayerRecording", "LoopbackServer"],
       path: "Sources/Inspector", exclude: ["Page/page.html"]),
@@ -71,6 +75,7 @@ let package = Package(
     .target(name: "Races", path: "Tests/Races"),
     .testTarget(name: "StreamsTests", dependencies: ["Streams", "StreamsTesting", "Races", "TestSupport"]),
     .testTarget(name: "StreamsTestingTests", dependencies: ["Streams", "StreamsTesting"]),
+    .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles", "TestSupport"]),
     .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "Races"]),
     .target(
       name: "TestSupport",

@@ -1,3 +1,4 @@
+import DurableFiles
 import PortableFoundation
 
 /// The server's side of one WebSocket: its input, and the state of its script.

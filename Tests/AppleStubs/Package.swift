@@ -15,13 +15,14 @@ let package = Package(
     .target(name: "AppKit", path: "Modules/AppKit"),
     .target(name: "Security", path: "Modules/Security"),
     .target(name: "CryptoKit", path: "Modules/CryptoKit"),
-    .target(name: "PortableFoundation", dependencies: ["Darwin", "CryptoKit"], path: "PortableFoundation"),
+    .target(name: "PortableFoundation", dependencies: ["Darwin"], path: "PortableFoundation"),
     .target(name: "Streams", dependencies: ["PortableFoundation", "Combine", "Darwin"], path: "Streams"),
     .target(name: "StreamsTesting", dependencies: ["Streams", "PortableFoundation"], path: "StreamsTesting"),
     .target(name: "JSONText", dependencies: ["PortableFoundation", "Darwin"], path: "JSONText"),
+    .target(name: "DurableFiles", dependencies: ["PortableFoundation", "Darwin", "CryptoKit"], path: "DurableFiles"),
     .target(
       name: "HTTPTransport",
-      dependencies: ["PortableFoundation", "Streams", "Darwin", "CryptoKit", "Network", "Security"],
+      dependencies: ["PortableFoundation", "Streams", "DurableFiles", "Darwin", "Network", "Security"],
       path: "HTTPTransport", swiftSettings: [.define("HAS_URLSESSION")]),
     .target(
       name: "NetLayer",
@@ -44,7 +45,8 @@ let package = Package(
     .target(
       name: "NetLayerTesting", dependencies: ["PortableFoundation", "NetLayer", "NetLayerRecording", "Darwin"],
       path: "NetLayerTesting"),
-    .target(name: "LoopbackServer", dependencies: ["PortableFoundation", "Darwin"], path: "LoopbackServer"),
+    .target(
+      name: "LoopbackServer", dependencies: ["PortableFoundation", "DurableFiles", "Darwin"], path: "LoopbackServer"),
     .target(
       name: "NetLayerInspector", dependencies: ["PortableFoundation", "NetLayerRecording", "LoopbackServer", "Darwin"],
       path: "Inspector"),

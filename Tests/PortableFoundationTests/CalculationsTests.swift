@@ -1,7 +1,7 @@
 import PortableFoundation
 import XCTest
 
-/// Tests of calculations whose every step counts: days, digests and classes of characters.
+/// Tests of calculations whose every step counts: days and classes of characters.
 final class CalculationsTests: XCTestCase {
   func test_days_followEachOther() throws {
     let lengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -29,15 +29,6 @@ final class CalculationsTests: XCTestCase {
     for (month, day) in [(0, 1), (13, 1), (1, 0), (-1, 1)] {
       XCTAssertNil(GregorianDay(year: 2026, month: month, day: day))
     }
-  }
-
-  /// The digest of the digests of messages of 0 to 199 bytes, which cross the sizes of one, two and three blocks.
-  func test_digests_ofAllLengths() {
-    let digests = (0..<200).flatMap { count in
-      SHA1.hash((0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + count) })
-    }
-    let text = SHA1.hash(digests).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-    XCTAssertEqual(text, "c2add6cb3908952ddaf192d7f14c30588649e3b5")
   }
 
   func test_unreservedCharacters() {

@@ -79,7 +79,7 @@ public final class CookieJar: Sendable {
   /// the old one or the complete new one. If several processes use it, the last one that writes wins.
   ///
   /// - Parameters:
-  ///   - file: The file, whose directory must exist.
+  ///   - file: The file. Its directory is created with mode 0700 if it is missing.
   ///   - keepsSessionCookies: Whether cookies without an expiry date are kept, too. The default is `false`, as in browsers.
   /// - Throws: `NetworkError` of kind `file` for a file that can't be read, is damaged, or is writable by another user.
   public convenience init(storingIn file: URL, keepsSessionCookies: Bool = false) throws(NetworkError) {

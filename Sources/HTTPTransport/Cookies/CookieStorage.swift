@@ -24,9 +24,10 @@ final class CookieStorage: Sendable {
   /// Opens `file`, and returns the cookies in it.
   static func open(_ file: URL, keepsSessionCookies: Bool) throws(NetworkError) -> (CookieStorage, [CookieJar.Cookie]) {
     func failure(_ reason: String, _ error: (any Error)? = nil) -> NetworkError {
-      NetworkError(
+      let remedy = error is FolderError ? "create the folder" : "remove it"
+      return NetworkError(
         kind: .file,
-        reason: "the cookie file \(file.path) can't be read (\(reason)); remove it, or choose another file",
+        reason: "the cookie file \(file.path) can't be read (\(reason)); \(remedy), or choose another file",
         underlying: error)
     }
     let storage = CookieStorage(keepsSessionCookies: keepsSessionCookies, name: "file \(file.path)") { content in

@@ -20,6 +20,7 @@ public struct Device: Sendable, Hashable, CustomStringConvertible {
   public var description: String { "\(system); \(architecture)" }
 
   /// Returns this device with the identifier stored in `file`. The first call creates and stores the identifier.
+  /// The file's directory is created with mode 0700 if it is missing.
   ///
   /// This function reads the disk, so call it once, at launch.
   ///
@@ -30,13 +31,13 @@ public struct Device: Sendable, Hashable, CustomStringConvertible {
     }
     let id = UUID().uuidString
     do {
-      let folder = file.deletingLastPathComponent()
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      try DurableDirectory.createFolder(file.deletingLastPathComponent().path)
       try Data(id.utf8).write(to: file, options: .atomic)
     } catch {
       throw NetworkError(
-        kind: .file, reason: "the device's identifier can't be stored in \(file.path): \(SystemError.text(of: error))",
-        underlying: error)
+        kind: .file,
+        reason: "the device's identifier can't be stored in \(file.path): \(SystemError.text(of: error)); "
+          + "choose another file, in a writable directory", underlying: error)
     }
     return Device(id: id)
   }

@@ -231,11 +231,10 @@ public final class Outbox: Sendable {
   }
 
   private static func failure(_ what: String, _ error: any Error, _ network: Network) -> NetworkError {
+    let remedy = error is FolderError ? "choose another directory" : "check its owner and the free space"
     let known =
       error as? NetworkError
-      ?? NetworkError(
-        kind: .file, reason: "\(what): \(SystemError.text(of: error)); check its owner and the free space",
-        underlying: error)
+      ?? NetworkError(kind: .file, reason: "\(what): \(SystemError.text(of: error)); \(remedy)", underlying: error)
     return network.reading.report(network.reading.translated(known))
   }
 

@@ -41,13 +41,10 @@ final class OutboxDirectory: Sendable {
   /// - Parameter isOnTransportThread: A closure that returns whether the current thread serves all requests, so that it may
   ///   not wait for another process.
   init(_ url: URL, isOnTransportThread: @escaping @Sendable () -> Bool = { false }) throws {
-    let path = DurableDirectory.followingOwnLinks(url.path)
-    try? FileManager.default.createDirectory(
-      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     var isOpenToOthers = false
     self.isOnTransportThread = isOnTransportThread
     do {
-      directory = try DurableDirectory(path: path) { descriptor in
+      directory = try DurableDirectory(path: DurableDirectory.createFolder(url.path)) { descriptor in
         var info = stat()
         guard fstat(descriptor, &info) == 0, info.st_uid == geteuid() else { return false }
         // They could remove the files of writes, or rename them to another state.

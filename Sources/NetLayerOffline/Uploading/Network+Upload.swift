@@ -57,8 +57,8 @@ extension Network {
   ///   - requestSize: The number of bytes of every request but the last, for a server that requires a minimum or multiples,
   ///     such as 5 MB or 256 KB. By default, one request has the whole file. After a cut or status 413, a request has a
   ///     multiple of 256 KB, or fewer bytes if the server accepts no more.
-  ///   - directory: The directory of the note; `nil` for the directory of the file. Files of the same name need
-  ///     different directories.
+  ///   - directory: The directory of the note, which is created with mode 0700 if it is missing; `nil` for the directory of
+  ///     the file. Files of the same name need different directories.
   /// - Returns: The events, one at a time, on the backend's `mapping` scheduler or on the thread that ends the upload.
   ///   Each subscription reads the start and the end of the file, up to 128 KB, on the subscribing thread.
   public func transfer<E: Endpoint>(

@@ -18,8 +18,10 @@ struct UploadCalls: Sendable {
 
   /// Creates the requests that upload `file` to `endpoint`.
   ///
-  /// - Throws: `NetworkError` of kind `invalidRequest` or `encoding`, also for an endpoint with content.
+  /// - Throws: `NetworkError` of kind `invalidRequest` or `encoding`, also for an endpoint with content and for a version of
+  ///   the draft that is not supported.
   init(_ endpoint: some Endpoint, file: URL, size: Int64, by method: UploadProtocol, on network: Network) throws {
+    if let refusal = method.refusal { throw network.reading.error(.invalidRequest, refusal) }
     var call = CallContent(endpoint)
     guard let task = Self.empty(call.task) else {
       throw network.reading.error(

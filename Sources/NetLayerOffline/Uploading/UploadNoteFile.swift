@@ -32,7 +32,8 @@ final class UploadNoteFile {
     let suffix = "-" + HTTPDigest.sha256(Data(identity.utf8)).hex.prefix(32) + ".upload"
     let stem = PartialFile.shortened(file.lastPathComponent, to: 255 - suffix.utf8.count)
     // The same path through a symbolic link of a directory.
-    return (directory ?? file.deletingLastPathComponent()).resolvingSymlinksInPath().appending(path: stem + suffix)
+    let folder = DurableDirectory.followingOwnLinks((directory ?? file.deletingLastPathComponent()).path)
+    return URL(filePath: folder).resolvingSymlinksInPath().appending(path: stem + suffix)
   }
 
   /// Opens and locks the file.
@@ -43,7 +44,7 @@ final class UploadNoteFile {
     UploadRegistry.shared.settle(path)
     let locked: Int32?
     do {
-      directory = try DurableDirectory(path: url.deletingLastPathComponent().path)
+      directory = try DurableDirectory(path: DurableDirectory.createFolder(url.deletingLastPathComponent().path))
       try? directory.sweep()
       locked = try openLocked(name, in: directory.descriptor)
     } catch {

@@ -16,10 +16,16 @@ public struct UploadProtocol: Sendable, Hashable {
   /// `Upload-Draft-Interop-Version`.
   ///
   /// The default is version 8: drafts 09 to 11, and `URLSession` of iOS 26.2. Version 6 of an earlier draft is known to
-  /// work with the same requests.
+  /// work with the same requests. With a version other than 6 to 8, an upload fails with an error of kind
+  /// `invalidRequest` and sends nothing, because other drafts have other fields.
   public static func ietf(version: Int = 8) -> UploadProtocol { UploadProtocol(version: version) }
 
   var isTus: Bool { version == nil }
+  /// The reason why requests of this version can't be sent; `nil` if they can.
+  var refusal: String? {
+    guard let version, !(6...8).contains(version) else { return nil }
+    return "UploadProtocol.ietf(version: \(version)) is not supported: the version must be 6, 7 or 8"
+  }
   /// The name for errors.
   var name: String { version.map { "the draft of resumable uploads, interop version \($0)" } ?? "tus 1.0" }
 

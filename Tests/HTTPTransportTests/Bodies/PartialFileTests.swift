@@ -52,6 +52,16 @@ final class PartialFileTests: XCTestCase {
     XCTAssertEqual(try Data(contentsOf: destination), Data("whole".utf8))
   }
 
+  func test_descriptors_areClosed() throws {
+    let file = directory.appending(path: "f")
+    try Data("a".utf8).write(to: file)
+    let steps: [(String, () throws -> Void)] = [
+      ("body", { try BodyFile.check(file) }), ("folder", { XCTAssertThrowsError(try BodyFile.check(self.directory)) }),
+      ("partial file", { try PartialFile(resuming: self.directory.appending(path: "p")).letGo() }),
+    ]
+    for (name, step) in steps { XCTAssertTrue(try closesDescriptors { _ in try step() }, name) }
+  }
+
   func test_isDirectory_isTrueForDirectoriesAndLinksToThem() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -103,12 +103,16 @@ final class CookieFileTests: XCTestCase {
     XCTAssertTrue(try failure { try jar() }.reason.contains("another user"))
   }
 
-  func test_missingDirectory_isAnError() throws {
-    let error = try failure { try CookieJar(storingIn: folder.appending(path: "none/cookies")) }
-    XCTAssertEqual(error.kind, .file)
+  func test_removedDirectory_isCreatedAgain() throws {
     let jar = try jar()
     try FileManager.default.removeItem(at: folder)
-    XCTAssertEqual(try failure { try jar.save() }.kind, .file)
+    try jar.save()
+    XCTAssertTrue(FileManager.default.fileExists(atPath: file.path))
+    try FileManager.default.removeItem(at: folder)
+    try Data().write(to: folder)
+    let error = try failure { try jar.save() }
+    XCTAssertEqual(error.kind, .file)
+    XCTAssertTrue(error.reason.contains("the folder \(folder.path) can't be created"), error.reason)
   }
 
   func test_aJarInMemory_savesNothing() throws { XCTAssertNoThrow(try CookieJar().save()) }

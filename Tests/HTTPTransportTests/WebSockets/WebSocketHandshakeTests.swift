@@ -6,15 +6,6 @@ import XCTest
 
 /// Tests of the WebSocket handshake: the request that is sent, and the responses that are accepted.
 final class WebSocketHandshakeTests: XCTestCase {
-  func test_sha1MatchesTheVectorsOfItsStandard() {
-    func hex(_ text: String) -> String { Data(SHA1.hash(Array(text.utf8))).hex }
-    XCTAssertEqual(hex("abc"), "a9993e364706816aba3e25717850c26c9cd0d89d")
-    XCTAssertEqual(hex(""), "da39a3ee5e6b4b0d3255bfef95601890afd80709")
-    XCTAssertEqual(
-      hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"), "84983e441c3bd26ebaae4aa1f95129e5e54670f1")
-    XCTAssertEqual(hex(String(repeating: "a", count: 1000)), "291e9a6c66994949b57ba5e650361e98fc36b1ba")
-  }
-
   private func head(_ url: String, _ headers: HTTPHeaders = [:], _ options: WebSocketOptions = .init()) throws
     -> [String]
   {

@@ -154,6 +154,31 @@ final class UploadRequestTests: UploadTestCase {
     XCTAssertEqual(UploadProtocol.ietf(version: 8), .ietf())
   }
 
+  func test_upload_versionOfAnotherDraft_isAnError_andNothingIsSent() async throws {
+    try write(10)
+    let server = try UploadServer(.ietf())
+    for version in [Int.min, 5, 9] {
+      let result = await upload(server, .ietf(version: version))
+      guard case .failure(let error) = result else { return XCTFail("version \(version)") }
+      XCTAssertEqual(error.kind, .invalidRequest)
+      XCTAssertEqual(
+        error.reason, "UploadProtocol.ietf(version: \(version)) is not supported: the version must be 6, 7 or 8")
+      let cancelled = network(server).cancelUpload(of: film, to: .post("/files"), by: .ietf(version: version))
+      do {
+        try await cancelled.value
+        XCTFail("version \(version)")
+      } catch {
+        XCTAssertEqual((error as? NetworkError)?.kind, .invalidRequest)
+      }
+    }
+    XCTAssertEqual(server.log, [])
+    XCTAssertEqual(notes, [])
+    for version in 6...8 {
+      let result = await upload(server, .ietf(version: version))
+      XCTAssertNil(result.kind, "version \(version)")
+    }
+  }
+
   func test_upload_limits_areReadStrictly() {
     for (text, size) in [
       ("max-size=5", 5), ("new, max-size=5;a=b, max-age=7", 5), ("max-size=5.0", nil), ("max-size=?1", nil),

@@ -194,13 +194,6 @@ final class UploadServerRowTests: UploadTestCase {
     XCTAssertEqual(server.log, [])
     try await network.upload(film, to: .post("/files"), by: .tus, retry: policy, storingIn: folder)
     XCTAssertEqual(server.finished, [bytes])
-    let missing = folder.appending(path: "no/such")
-    do {
-      try await network.upload(film, to: .post("/files"), by: .tus, retry: policy, storingIn: missing)
-      XCTFail("no error")
-    } catch {
-      XCTAssertEqual(error.kind, .file)
-    }
   }
 
   func test_upload_row_33_targetThatRejectsTheUpload_isAStatus_andTheNoteIsGone() async throws {

@@ -102,7 +102,7 @@ public struct FileTokenStore: TokenStore {
   /// The file.
   public let file: URL
 
-  /// Creates a store in `file`, whose directory must exist.
+  /// Creates a store in `file`. Its directory is created with mode 0700 if it is missing.
   public init(storingIn file: URL) { self.file = file }
 
   /// Returns the token in the file, or `nil` if there is no file.
@@ -139,7 +139,7 @@ public struct FileTokenStore: TokenStore {
   /// - Throws: `NetworkError` of kind `file`.
   public func lockForRefresh() throws -> (any Disposable)? {
     do {
-      return try openLocked(file.path + ".lock").map { lock in Disposables.create { closeDescriptor(lock) } }
+      return try DurableFile(file).lock().map { lock in Disposables.create { closeDescriptor(lock) } }
     } catch {
       throw failure("locked", error)
     }
@@ -151,8 +151,10 @@ public struct FileTokenStore: TokenStore {
   }
 
   private func failure(_ verb: String, _ error: any Error) -> NetworkError {
-    let remedy = "remove it, or choose another file for the FileTokenStore"
+    let remedy = error is FolderError ? "create the folder" : "remove it"
     return NetworkError(
-      kind: .file, reason: "the token file \(file.path) can't be \(verb) (\(error)); \(remedy)", underlying: error)
+      kind: .file,
+      reason: "the token file \(file.path) can't be \(verb) (\(error)); \(remedy), or choose another file for the "
+        + "FileTokenStore", underlying: error)
   }
 }

@@ -15,17 +15,9 @@ extension DiskStore {
   }
 
   private func open() -> DurableDirectory? {
-    var creation: Int32?
-    let path = DurableDirectory.followingOwnLinks(path)
-    do {
-      try FileManager.default.createDirectory(
-        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch {
-      creation = SystemError.code(of: error)
-    }
     var problem: String?
     do {
-      let directory = try DurableDirectory(path: path, marker: Self.marker) {
+      let directory = try DurableDirectory(path: DurableDirectory.createFolder(path), marker: Self.marker) {
         problem = self.problem(of: $0)
         return problem == nil
       }
@@ -39,9 +31,7 @@ extension DiskStore {
         report(
           "another cache uses the directory \(path), so responses are kept in memory only; use one directory per cache")
       } else {
-        // If the directory could not be created, its absence is not the cause to report.
-        let reason = SystemError.code(of: error) ?? EIO
-        reportUnusable(reason == ENOENT ? creation ?? reason : reason)
+        reportUnusable(SystemError.code(of: (error as? FolderError)?.cause ?? error) ?? EIO)
       }
       return nil
     }
@@ -62,6 +52,6 @@ extension DiskStore {
   func reportUnusable(_ reason: Int32) {
     report(
       "the cache directory \(path) can't be used now, so responses are kept in memory only: "
-        + String(cString: strerror(reason)))
+        + "\(String(cString: strerror(reason))); make it writable, or pass another directory")
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 
+@testable import DurableFiles
 @testable import HTTPTransport
 @testable import NetLayer
 

@@ -11,11 +11,12 @@ package struct DurableFile {
   private let limit: Int
   private var name: String { url.lastPathComponent }
 
-  /// Opens the directory of `url`, which must exist. A longer file than `limit` bytes is an error.
+  /// Opens the directory of `url`, which is created if it is missing. A longer file than `limit` bytes is an error.
   package init(_ url: URL, limit: Int = 1 << 20) throws {
     (self.url, self.limit) = (url, limit)
+    let folder = try DurableDirectory.createFolder(url.deletingLastPathComponent().path)
     // Opened with its links resolved, because only the file itself belongs to this type.
-    directory = try DurableDirectory(path: url.deletingLastPathComponent().resolvingSymlinksInPath().path)
+    directory = try DurableDirectory(path: URL(filePath: folder).resolvingSymlinksInPath().path)
   }
 
   /// The content of a file.
@@ -50,10 +51,13 @@ package struct DurableFile {
     try directory.removeDurably(name)
   }
 
+  /// Locks the file plus `.lock`, which is created if it is missing. Returns `nil` if another open file has the lock.
+  package func lock() throws -> Int32? { try openLocked(name + ".lock", in: directory.descriptor) }
+
   private static let magic = "NLfile1 "
 
   /// Returns `content` with the line that recognizes damage.
-  static func framed(_ content: Data) -> Data { line(for: content) + content }
+  package static func framed(_ content: Data) -> Data { line(for: content) + content }
 
   private static func line(for content: Data) -> Data {
     let checksum = String(content.withUnsafeBytes { Checksum.crc32($0) }, radix: 16)
@@ -62,7 +66,7 @@ package struct DurableFile {
   }
 
   /// Returns the content of the file with `bytes`; `nil` if it is truncated or changed.
-  static func intact(_ bytes: Data) -> Data? {
+  package static func intact(_ bytes: Data) -> Data? {
     let content = bytes.drop { $0 != UInt8(ascii: "\n") }.dropFirst()
     // Compares all bytes, so that a damaged line is not another spelling of the same numbers.
     return bytes[..<content.startIndex] == line(for: content) ? Data(content) : nil

@@ -1,5 +1,13 @@
 import PortableFoundation
 
+/// The failure to create a missing folder.
+package struct FolderError: Error, CustomStringConvertible {
+  package let path: String
+  package let cause: any Error
+
+  package var description: String { "the folder \(path) can't be created: \(SystemError.text(of: cause))" }
+}
+
 /// An open directory whose files survive a crash of the program and of the system: each is the old one or the complete
 /// new one.
 ///
@@ -41,6 +49,22 @@ package final class DurableDirectory: Sendable {
       throw error
     }
     (self.path, descriptor, lock, self.marker) = (path, directory, file, marker)
+  }
+
+  /// Creates the folder at `path` and those above it with mode 0700, if they are missing. Returns its path behind the
+  /// symbolic links of this user, which may lead to a missing folder.
+  ///
+  /// - Throws: `FolderError`.
+  @discardableResult
+  package static func createFolder(_ path: String) throws(FolderError) -> String {
+    let target = followingOwnLinks(path)
+    do {
+      try FileManager.default.createDirectory(
+        atPath: target, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw FolderError(path: path, cause: error)
+    }
+    return target
   }
 
   deinit {

@@ -3,7 +3,7 @@ import JSONText
 import PortableFoundation
 import XCTest
 
-@testable import HTTPTransport
+@testable import NetLayerOffline
 
 /// Records: every damage is recognized, and members of other versions remain.
 final class DurableRecordTests: XCTestCase {

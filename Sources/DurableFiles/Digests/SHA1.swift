@@ -1,12 +1,4 @@
-#if canImport(Darwin)
-  import CryptoKit
-
-  /// SHA-1, only for the WebSocket handshake.
-  package enum SHA1 {
-    /// Returns the 20 bytes of the digest of `message`.
-    package static func hash(_ message: [UInt8]) -> [UInt8] { Array(Insecure.SHA1.hash(data: message)) }
-  }
-#else
+#if !canImport(Darwin)
   /// SHA-1 (FIPS 180-4 §6.1), only for the WebSocket handshake (RFC 6455 §4.2.2). It is not secure.
   package enum SHA1 {
     /// Returns the 20 bytes of the digest of `message`.

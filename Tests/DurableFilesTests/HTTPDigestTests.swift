@@ -1,5 +1,5 @@
-import HTTPTransport
-import NetLayer
+import DurableFiles
+import Foundation
 import XCTest
 
 final class HTTPDigestTests: XCTestCase {
@@ -36,5 +36,22 @@ final class HTTPDigestTests: XCTestCase {
       ("", "d41d8cd98f00b204e9800998ecf8427e"), ("abc", "900150983cd24fb0d6963f7d28e17f72"),
       ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"), (digits, "57edf4a22be3c955ac49da2e2107b67a"),
     ] { XCTAssertEqual(HTTPDigest.md5(Data(text.utf8)).hex, digest) }
+  }
+
+  func test_sha1() {
+    func hex(_ text: String) -> String { Data(SHA1.hash(Array(text.utf8))).hex }
+    XCTAssertEqual(hex("abc"), "a9993e364706816aba3e25717850c26c9cd0d89d")
+    XCTAssertEqual(hex(""), "da39a3ee5e6b4b0d3255bfef95601890afd80709")
+    XCTAssertEqual(
+      hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"), "84983e441c3bd26ebaae4aa1f95129e5e54670f1")
+    XCTAssertEqual(hex(String(repeating: "a", count: 1000)), "291e9a6c66994949b57ba5e650361e98fc36b1ba")
+  }
+
+  /// The digest of the digests of messages of 0 to 199 bytes, which cross the sizes of one, two and three blocks.
+  func test_sha1_ofAllLengths() {
+    let digests = (0..<200).flatMap { count in
+      SHA1.hash((0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + count) })
+    }
+    XCTAssertEqual(Data(SHA1.hash(digests)).hex, "c2add6cb3908952ddaf192d7f14c30588649e3b5")
   }
 }

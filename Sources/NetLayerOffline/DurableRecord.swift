@@ -1,25 +1,25 @@
 import JSONText
 import PortableFoundation
 
-/// The content of a `DurableFile` that later and earlier versions of this package read: a line with a JSON object, then a
+/// The content of a `DurableFile` that later and earlier versions of this read: a line with a JSON object, then a
 /// body of any bytes, which the object describes.
-package struct DurableRecord: Sendable {
+struct DurableRecord: Sendable {
   /// A JSON object. Change it with `set(_:_:)`, which keeps members of other versions.
-  package private(set) var head: JSON
+  private(set) var head: JSON
   /// The body.
-  package var body: Data
+  var body: Data
 
   /// The lowest version that may use this record. Every version can read it, and keeps it unchanged.
-  package var lowestVersion: Int { head["version"].int ?? .max }
+  var lowestVersion: Int { head["version"].int ?? .max }
 
   /// Creates a record with the members of `head`.
-  package init(lowestVersion: Int = 1, head: JSON = [:], body: Data = Data()) {
+  init(lowestVersion: Int = 1, head: JSON = [:], body: Data = Data()) {
     (self.head, self.body) = (head, body)
     set("version", JSON(integerLiteral: lowestVersion))
   }
 
   /// Reads a file; `nil` if it is truncated, extended or changed, or if the head is not an object with a version.
-  package init?(_ bytes: Data) {
+  init?(_ bytes: Data) {
     guard let content = DurableFile.intact(bytes), let end = content.firstIndex(of: UInt8(ascii: "\n")),
       let head = try? JSON(parsing: content[..<end]), head["version"].int != nil
     else { return nil }
@@ -27,7 +27,7 @@ package struct DurableRecord: Sendable {
   }
 
   /// Sets the member `name` of the head; `nil` removes it. Other members keep their text and order.
-  package mutating func set(_ name: String, _ value: JSON?) {
+  mutating func set(_ name: String, _ value: JSON?) {
     var members = (head.members ?? []).filter { $0.key != name }.map { "\(JSON.quoted($0.key)):\($0.value)" }
     if let value, value.exists { members.append("\(JSON.quoted(name)):\(value)") }
     // Strings have no raw line feeds.
@@ -37,5 +37,5 @@ package struct DurableRecord: Sendable {
   }
 
   /// The content of the file.
-  package var bytes: Data { DurableFile.framed(head.data + Data("\n".utf8) + body) }
+  var bytes: Data { DurableFile.framed(head.data + Data("\n".utf8) + body) }
 }

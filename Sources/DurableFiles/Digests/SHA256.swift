@@ -1,6 +1,6 @@
 #if !canImport(Darwin)
   /// An incremental SHA-256 (FIPS 180-4 §6.2).
-  struct SHA256 {
+  package struct SHA256 {
     /// The fractional bits of the cube roots of the first 64 primes, computed exactly with integers.
     private static let constants: [UInt32] = primes(64).map { fraction(ofRoot: 3, $0) }
     /// The fractional bits of the square roots of the first 8 primes.
@@ -12,6 +12,8 @@
     private var rest: [UInt8] = []
     private var count: UInt64 = 0
 
+    package init() {}
+
     /// Returns the digest of `message`.
     static func hash(_ message: [UInt8]) -> [UInt8] {
       var digest = SHA256()
@@ -20,7 +22,7 @@
     }
 
     /// Adds `bytes` to the message.
-    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
       count &+= UInt64(bytes.count)
       var bytes = bytes[...]
       if !rest.isEmpty {
@@ -39,7 +41,7 @@
     }
 
     /// Returns the 32 bytes of the digest. Call it once, after the last update.
-    mutating func finish() -> [UInt8] {
+    package mutating func finish() -> [UInt8] {
       let bits = count &* 8
       var padding: [UInt8] = [0x80]
       while (rest.count + padding.count) % 64 != 56 { padding.append(0) }

@@ -3,7 +3,7 @@ import PortableFoundation
 import TestSupport
 import XCTest
 
-@testable import HTTPTransport
+@testable import DurableFiles
 
 /// Files that survive: damage, other users, other processes, and unfinished files.
 final class DurableFileTests: XCTestCase {
@@ -213,6 +213,36 @@ final class DurableFileTests: XCTestCase {
     XCTAssertEqual(DurableDirectory.followingOwnLinks(link.path), next.path)
   }
 
+  func test_missingFolder_isCreatedWithMode0700_alsoBehindAnOwnLink() throws {
+    let file = try DurableFile(folder.appending(path: "a/b/note"))
+    try file.write(Data("x".utf8))
+    let lock = try XCTUnwrap(try file.lock())
+    XCTAssertNil(try file.lock(), "it is locked")
+    closeDescriptor(lock)
+    let (link, target) = (folder.appending(path: "link"), folder.appending(path: "c/d"))
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: target)
+    try DurableFile(link.appending(path: "note")).write(Data("y".utf8))
+    XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: target.path), ["note"])
+    for name in ["a", "a/b", "c", "c/d"] { XCTAssertEqual(try mode(name), 0o700, name) }
+    XCTAssertEqual(chmod(target.path, 0o755), 0)
+    _ = try DurableFile(link.appending(path: "note"))
+    XCTAssertEqual(try mode("c/d"), 0o755, "an existing folder keeps its mode")
+  }
+
+  private func mode(_ name: String) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: folder.appending(path: name).path)[.posixPermissions] as? Int
+  }
+
+  func test_folderThatCannotBeCreated_isNamed() throws {
+    let file = folder.appending(path: "file")
+    try Data().write(to: file)
+    for path in [file.path, file.path + "/a", "/dev/null/a/b"] {
+      XCTAssertThrowsError(try DurableFile(URL(filePath: path + "/note")), path) { error in
+        XCTAssertTrue("\(error)".hasPrefix("the folder \(path) can't be created: "), "\(error)")
+      }
+    }
+  }
+
   func test_failedWrite_keepsTheOldFile() throws {
     let directory = try DurableDirectory(path: folder.path)
     try directory.write(Data("old".utf8), as: "a")
@@ -281,9 +311,7 @@ final class DurableFileTests: XCTestCase {
           try DurableDirectory(path: self.folder.path).sweep()
         }
       ),
-      ("size", { XCTAssertNotNil(fileSize(self.url.path)) }), ("body", { try BodyFile.check(self.url) }),
-      ("folder", { XCTAssertThrowsError(try BodyFile.check(self.folder)) }),
-      ("partial file", { try PartialFile(resuming: self.folder.appending(path: "p")).letGo() }),
+      ("size", { XCTAssertNotNil(fileSize(self.url.path)) }),
     ]
     for (name, step) in steps { XCTAssertTrue(try closesDescriptors { _ in try step() }, name) }
   }
