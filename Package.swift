@@ -64,7 +64,7 @@ let package = Package(
     .target(name: "LoopbackServer", dependencies: ["PortableFoundation", "DurableFiles"]),
     .target(
       name: "NetLayerInspector", dependencies: ["PortableFoundation", "NetLayerRecording", "LoopbackServer"],
-      path: "Sources/Inspector", exclude: ["Page/page.html"]),
+      path: "Sources/Inspector"),
     .executableTarget(
       name: "Demo",
       dependencies: [
