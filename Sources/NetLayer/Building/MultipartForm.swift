@@ -6,9 +6,8 @@ import PortableFoundation
 /// var form = MultipartForm(["album": 7])
 /// form.append(.file(photo, name: "photo"))
 /// ```
-/// Files are read during the upload, and again if the request is resent. The total length is known in advance. A file
-/// that can't be read is an error of kind `invalidRequest` before anything is sent. Texts are sent unchanged, including
-/// line breaks.
+/// Files are read during the upload. A file that can't be read is an error of kind `invalidRequest` before anything is
+/// sent.
 public struct MultipartForm: Sendable {
   /// One part of the form.
   public struct Part: Sendable {

@@ -19,9 +19,7 @@ public struct Device: Sendable, Hashable, CustomStringConvertible {
   /// The system and architecture in one text, without anything that identifies a device.
   public var description: String { "\(system); \(architecture)" }
 
-  /// Returns this device with the identifier stored in `file`. The first call creates and stores the identifier.
-  ///
-  /// This function reads the disk, so call it once, at launch.
+  /// Returns this device with the identifier stored in `file`, which is read. The first call creates the identifier.
   ///
   /// - Throws: `NetworkError` of kind `file` if the identifier can be neither read nor stored.
   public static func current(storingIn file: URL) throws(NetworkError) -> Device {

@@ -7,8 +7,7 @@ extension ObservableType where Element: Contextual {
   /// `delivery` scheduler of the first element's backend.
   ///
   /// The scheduler travels with elements and errors, so it is known only when one arrives; without a scheduler,
-  /// delivery is direct. All later events use the same scheduler, including the completion: `asSingle` delivers its
-  /// element with it.
+  /// delivery is direct. All later events use the same scheduler.
   @inlinable
   func delivering<Result: Sendable>(
     _ transform: @escaping @Sendable (Element) throws -> Result

@@ -30,10 +30,9 @@ import Streams
 public protocol Interceptor: Sendable {
   /// Returns the responses to `request`, usually the ones that `next` emits.
   ///
-  /// It is called once per subscription, on the subscribing thread, and again for each retry, after the delay. It must not
-  /// block.
-  /// Responses of `next` arrive on the backend's `mapping` scheduler. Calls that are streams emit every response; the
-  /// result of a single is the last response.
+  /// It is called once per subscription, on the subscribing thread, and again for each retry, after the delay. It must
+  /// not block. Responses of `next` arrive on the backend's `mapping` scheduler. Calls that are streams emit every
+  /// response; the result of a single is the last response.
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response>
   /// Records values of the calling context, such as task-locals, in `request.context`. It does nothing by default.
   ///

@@ -33,9 +33,6 @@ extension Network {
 
   /// Returns the items of all pages of `endpoint`.
   ///
-  /// ```swift
-  /// let repos = try await github.fetchAll(.get("/user/repos"), of: Repo.self)
-  /// ```
   /// The parameters are those of `pages`. Cancelling the task cancels the request. `maxItems` is the maximum number of items,
   /// 100,000 by default, and `nil` for no limit: a server could continue forever. A page without items counts as one.
   ///

@@ -3,10 +3,6 @@ import Streams
 
 /// A cache of responses in memory and on disk.
 ///
-/// ```swift
-/// let cache = ResponseCache(storingIn: ResponseCache.directory(named: "shop"))
-/// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
-/// ```
 /// Both levels keep the most recently used entries, up to a limit in bytes. All disk work runs on the cache's own
 /// queues: callers never wait for the disk, and lookups never block on writes. An entry that can't be written or read
 /// is a cache miss, and `onProblem` is called once.

@@ -3,9 +3,6 @@ import Streams
 
 /// An interceptor that shares one response between identical concurrent requests.
 ///
-/// ```swift
-/// Backend(baseURL: url, interceptors: [CoalescingInterceptor(window: .seconds(2))])
-/// ```
 /// A GET or HEAD request that equals a request in flight shares its response or error, and reads it with the settings
 /// of its own backend. Equal requests have the same URL, header fields, time limits of an attempt, cache options and
 /// transport options. Limits of the whole call (`Timeouts.call`) may differ: each call ends at its own limit, and the shared

@@ -2,9 +2,7 @@ import PortableFoundation
 import Streams
 
 /// An interceptor that limits concurrent requests and the rate at which requests start; other requests wait.
-/// ```swift
-/// Backend(baseURL: url, interceptors: [LimitInterceptor(maxPerHost: 4, rate: .init(10, per: .seconds(1)))])
-/// ```
+///
 /// `CurlTransport` limits connections itself. Use this interceptor for servers that demand lower limits, and for any
 /// transport. Waiting requests are ordered by `request.options.priority`, then by arrival. A waiting request can be
 /// cancelled; `response.waited` is its waiting time. Place it after all interceptors that pause or retry, so that

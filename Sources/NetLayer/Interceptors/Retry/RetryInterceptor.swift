@@ -3,9 +3,6 @@ import Streams
 
 /// An interceptor that retries requests after transient failures.
 ///
-/// ```swift
-/// Backend(baseURL: url, interceptors: [RetryInterceptor()])
-/// ```
 /// Only requests that are safe to send twice are retried: requests with an idempotent method (GET, HEAD, OPTIONS,
 /// TRACE, QUERY, PUT, DELETE; RFC 9110 §9.2.2) or an `Idempotency-Key`. The retried failures are errors of kind
 /// `connection`, `unknownHost` and `timeout`, and these statuses, also those of a token server during a refresh:
