@@ -167,8 +167,6 @@ extension CacheInterceptor {
 extension Response {
   /// Whether the response is worth storing: its envelope reports no failure, and it is JSON if the request accepts
   /// JSON.
-  ///
-  /// This property is the default rule of `CacheInterceptor.allowsStorage`. Custom rules can extend it.
   public var isSuccessByEnvelope: Bool {
     let wantsJSON = request.headers["Accept"]?.contains("json") == true
     guard let json = try? JSON(parsing: body) else { return !wantsJSON || body.isEmpty }

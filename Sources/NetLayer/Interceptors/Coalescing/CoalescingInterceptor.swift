@@ -25,15 +25,11 @@ public final class CoalescingInterceptor: Interceptor {
   /// are copied and called outside the lock.
   private let sharedRequests = Locked<Set<SharedRequest>>([])
 
-  /// Creates an interceptor that shares requests in flight and reuses their responses within `window`.
+  /// Creates an interceptor that shares requests in flight and reuses their responses within `window`, zero by default.
   ///
-  /// - Parameters:
-  ///   - window: The time for which a response is reused; zero by default.
-  ///   - account: A closure that returns the signed-in user, if the request does not identify it yet. It is called on
-  ///     the subscribing thread.
-  public init(
-    window: Duration = .zero, account: (@Sendable (Request) -> String?)? = nil
-  ) {
+  /// - Parameter account: A closure that returns the signed-in user, if the request does not identify it yet. It is
+  ///   called on the subscribing thread.
+  public init(window: Duration = .zero, account: (@Sendable (Request) -> String?)? = nil) {
     self.window = window
     self.account = account
   }

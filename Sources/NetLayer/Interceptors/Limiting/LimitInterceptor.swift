@@ -112,12 +112,8 @@ public final class LimitInterceptor: Interceptor {
   private let timer = SerialDisposable()
   private let limitsHosts: Bool
 
-  /// Creates an interceptor; pass `nil` for no limit.
-  ///
-  /// - Parameters:
-  ///   - maxConcurrent: The maximum number of concurrent requests, at least 1.
-  ///   - maxPerHost: The maximum number of concurrent requests per host (scheme, name and port), at least 1.
-  ///   - rate: The maximum rate at which requests start.
+  /// Creates an interceptor with a limit of all concurrent requests, and of those per host (scheme, name and port), at
+  /// least 1, and with the maximum rate at which requests start; pass `nil` for no limit.
   public init(maxConcurrent: Int? = nil, maxPerHost: Int? = nil, rate: Rate? = nil) {
     limitsHosts = maxPerHost != nil
     let queue = HostQueue(perHost: maxPerHost ?? .max, total: maxConcurrent ?? .max, goesByAge: true)
