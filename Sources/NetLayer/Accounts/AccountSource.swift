@@ -110,8 +110,7 @@ public struct AccountState: Sendable, Hashable, CustomStringConvertible, CustomR
   /// Returns whether a user was signed in in the sign-in `number`, so that the names need no comparison.
   func isUser(since number: Int) -> Bool { isUser && signIns == number }
 
-  /// Returns whether another user has signed in or out since `former`. A new token of the same user and the first look
-  /// change nothing.
+  /// Returns whether another user has signed in or out since `former`.
   func differs(from former: AccountState) -> Bool {
     if case .named(let old) = former.user, case .named(let new) = user { return old != new }
     if let signIns, let old = former.signIns { return signIns != old }

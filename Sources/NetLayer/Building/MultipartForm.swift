@@ -85,10 +85,6 @@ public struct MultipartForm: Sendable {
   public mutating func append(_ part: Part) { parts.append(part) }
 
   /// Returns the body and its `Content-Type`, with the files read into memory.
-  ///
-  /// Use it for tests and signatures; requests stream their files. Without a `boundary`, each call creates a new one.
-  ///
-  /// - Throws: `NetworkError` of kind `encoding`, or of kind `invalidRequest` for a file that can't be read.
   package func encoded() throws -> (contentType: String, body: Data) {
     let (parts, boundary) = try parts(over: [:])
     var body = Data()

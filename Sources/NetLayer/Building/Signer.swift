@@ -111,8 +111,6 @@ final class Signing: Sendable, ContextKey {
   }
 
   /// Returns `request`, which is `encoded` with the changes made by interceptors, with a new signature.
-  ///
-  /// - Throws: `NetworkError` of kind `encoding`, or the signer's own `NetworkError`.
   func sign(_ request: Request) async throws(NetworkError) -> Request {
     do {
       let unsigned = try unsigned(request)

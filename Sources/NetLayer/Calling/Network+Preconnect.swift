@@ -4,9 +4,6 @@ import Streams
 extension Network {
   /// Opens a connection to the origin of `url` ahead, so that the next call saves the round trips of DNS, TCP and TLS.
   ///
-  /// ```swift
-  /// try? await network.preconnect().value
-  /// ```
   /// It sends `HEAD /` without the backend's header fields, parameters, signature, cookies and interceptors, because
   /// libcurl and URLSession keep a connection only after a response.
   ///

@@ -2,15 +2,6 @@ import Streams
 
 /// A step between a network and its transport, which observes, changes, retries or responds to requests.
 ///
-/// ```swift
-/// struct Stamp: Interceptor {
-///   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
-///     var request = request
-///     request.headers["X-Request"] = "1"
-///     return next(request)
-///   }
-/// }
-/// ```
 /// `Backend.interceptors` run in order: the first is the outermost, so it sees a request first and its response last.
 /// The signer and the transport follow the last interceptor, so requests arrive built and without a signature. An
 /// unsuccessful status is not yet an error. Use the interceptors of this package in this order, and omit those that you

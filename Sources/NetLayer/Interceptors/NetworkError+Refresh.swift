@@ -11,8 +11,7 @@ extension NetworkError {
     set { context[UnfinishedRefresh.self] = newValue }
   }
 
-  /// Returns the error of the calls that wait for a refresh. An outage of the token server keeps its kind, because it says
-  /// nothing about the user.
+  /// Returns the error of the calls that wait for a refresh.
   static func ofRefresh(_ error: any Error) -> NetworkError {
     let isLate = (error as? StreamError) == .timeout
     let cause = isLate ? NetworkError(kind: .timeout, reason: "\(error)") : .wrapping(error)
@@ -37,8 +36,6 @@ extension NetworkError {
 
   /// Returns the error of a call whose token is not refreshed after unsuccessful refreshes. It is that of the last one if all of
   /// them met a token server that was down.
-  ///
-  /// - Parameter outages: The errors of the refreshes; `nil` for a rejection.
   static func ofRefreshes(_ outages: [NetworkError?], within window: Double) -> NetworkError {
     let limit = "\(outages.count) refreshes within \(Duration(clampingSeconds: window).text)"
     let last = outages.last ?? nil

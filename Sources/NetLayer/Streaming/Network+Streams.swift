@@ -161,8 +161,6 @@ private final class LineModels<Model: Decodable & Sendable>: Sendable {
   }
 
   /// Emits the models of the lines that `chunk` completes.
-  ///
-  /// - Throws: `NetworkError` with the number of the line.
   func read(_ chunk: Data, _ emit: @escaping (Model) -> Void) throws {
     try read(emit) { lines, take in try lines.feed(chunk, take) }
   }

@@ -321,8 +321,7 @@ extension CoalescingInterceptor {
 }
 
 extension Request.Timeouts {
-  /// The limits without that of the whole call, which each call applies itself. An invalid limit remains, because it fails
-  /// the request.
+  /// The limits without that of the whole call, which each call applies itself.
   fileprivate var ofShared: Self {
     guard let call, call > .zero else { return self }
     var limits = self

@@ -93,8 +93,7 @@ public final class LimitInterceptor: Interceptor {
     /// The lane of the last request, because successive requests usually have the same origin.
     var last: (origin: Origin, lane: HostQueue.Lane)?
     var bucket: TokenBucket?
-    /// Whether a thread is starting requests. Other threads leave their requests to that thread, so that starting never
-    /// nests.
+    /// Whether a thread is starting requests.
     var isStarting = false
     var alarm: Date?
 
@@ -112,8 +111,8 @@ public final class LimitInterceptor: Interceptor {
   private let timer = SerialDisposable()
   private let limitsHosts: Bool
 
-  /// Creates an interceptor with a limit of all concurrent requests, and of those per host (scheme, name and port), at
-  /// least 1, and with the maximum rate at which requests start; pass `nil` for no limit.
+  /// Creates an interceptor with a limit of all concurrent requests, of those per host (scheme, name and port), and of
+  /// the rate at which requests start. Pass `nil` for no limit.
   public init(maxConcurrent: Int? = nil, maxPerHost: Int? = nil, rate: Rate? = nil) {
     limitsHosts = maxPerHost != nil
     let queue = HostQueue(perHost: maxPerHost ?? .max, total: maxConcurrent ?? .max, goesByAge: true)
