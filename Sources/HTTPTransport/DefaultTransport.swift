@@ -21,7 +21,6 @@ public enum DefaultTransport {
     StandardError.print(line)
   }
 
-  /// Returns the transport that `preferred` creates, or a fallback if it throws.
   static func make(notice: Notice, _ preferred: () throws -> any Transport) -> any Transport {
     do {
       return try preferred()
@@ -31,7 +30,6 @@ public enum DefaultTransport {
   }
 
   #if HAS_URLSESSION
-    /// Creates a transport over `URLSession`, after a `notice`.
     private static func fallback(_ error: NetworkError, _ notice: Notice) -> any Transport {
       notice.give(
         "NetLayer: \(error.reason). Requests use URLSession instead, which needs much more CPU and does not support "
@@ -49,7 +47,6 @@ public enum DefaultTransport {
     }
   #endif
 
-  /// A line that is written once.
   final class Notice: Sendable {
     /// Set by the first call to `give`, on any thread.
     private let isGiven = Atomic<Bool>(false)

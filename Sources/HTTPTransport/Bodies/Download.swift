@@ -40,10 +40,8 @@ private final class Download: @unchecked Sendable {
   private let buffer: BodyBuffer
   let sent = SingleAssignmentDisposable()
   private var isSuccess = false
-  /// The result of the transfer.
   private var ending: Result<Response, NetworkError>
   private var file: PartialFile?
-  /// The body of an unsuccessful response.
   private var body = Data()
   /// The error with which this download cancelled the transfer.
   private var failure: NetworkError?

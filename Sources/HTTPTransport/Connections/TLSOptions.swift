@@ -109,7 +109,6 @@ extension TLSOptions {
     Dictionary(pins.map { (HostSpelling.normalized($0.key) ?? $0.key, $0.value) }, uniquingKeysWith: +)
   }
 
-  /// The error of invalid settings, or `nil`.
   var failure: NetworkError? {
     func invalid(_ reason: String) -> NetworkError { NetworkError(kind: .tls, reason: reason) }
     func isReadable(_ file: URL) -> Bool { FileManager.default.isReadableFile(atPath: file.path) }

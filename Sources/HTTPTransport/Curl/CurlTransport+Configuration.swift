@@ -70,7 +70,6 @@
   }
 
   extension CurlTransport.Configuration {
-    /// The error of an invalid configuration, or `nil`.
     var failure: NetworkError? {
       if let failure = tls.failure ?? UserAgent.failure(of: userAgent) { return failure }
       if case .pem = tls.trust.kind, !CurlLibrary.hasBlobs {
