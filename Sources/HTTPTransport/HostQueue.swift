@@ -6,10 +6,6 @@ import Streams
 /// The request with the highest priority runs first. Among equal priorities, the host that has waited longest for the
 /// total limit goes first, so that a busy host does not starve the others. If `goesByAge` is set, the oldest request
 /// goes first instead.
-///
-/// The queue replaces libcurl's queue for four reasons. A waiting request stays small, because it has no handle. Its
-/// connect limit starts with the connection. Urgent requests overtake others. Each turn of the loop costs only as much
-/// as the running requests.
 package struct HostQueue {
   /// A running or waiting request.
   package protocol Item: AnyObject {

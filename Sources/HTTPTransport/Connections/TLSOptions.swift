@@ -33,12 +33,8 @@ public struct TLSOptions: Sendable, Hashable {
 
     let kind: Kind
 
-    /// Creates an identity from files in PEM format, for `CurlTransport`.
-    ///
-    /// - Parameters:
-    ///   - certificate: The PEM file of the client certificate, followed by its intermediate certificates.
-    ///   - key: The private key, which may be in the same file.
-    ///   - password: The password of an encrypted key; otherwise `nil`.
+    /// Creates an identity from files in PEM format, for `CurlTransport`. Intermediate certificates follow the
+    /// client's, and the key may be in the same file.
     public init(certificate: URL, key: URL, password: String? = nil) {
       kind = .pem(certificate: certificate, key: key, password: password)
     }
