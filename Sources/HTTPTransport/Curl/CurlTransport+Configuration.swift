@@ -13,7 +13,7 @@
       /// share one connection.
       ///
       /// Over HTTP/1.1, the limit divided by the latency is the maximum rate of requests. The default is 64: see
-      /// `docs/benchmarks.md`, \"Connections per host\".
+      /// `docs/benchmarks.md`, "Connections per host".
       public var maxConnectionsPerHost: Int
       /// The maximum number of connections in total; further requests wait. The default, 256, is enough for four hosts at
       /// their limit, and far below the usual limit of 1,024 descriptors per process.

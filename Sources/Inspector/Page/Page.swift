@@ -1,6 +1,5 @@
 // Generated from page.html by .ci/page.
 
-/// The page of the inspector.
 enum Page {
   /// The document, in which `NONCE` stands for the nonce of its style and script.
   static let html = #"""
