@@ -1,7 +1,6 @@
 import NetLayer
 import PortableFoundation
 
-/// The subcommands.
 enum Command {
   static let help = """
     usage: Demo [tour]              a tour of NetLayer on a loopback server; --inspect shows its calls in a browser

@@ -31,7 +31,6 @@ public struct Context: Sendable {
     set { first = EntryOf<Key>(newValue, before: without(ObjectIdentifier(key))) }
   }
 
-  /// The entries without that of `key`.
   @usableFromInline
   func without(_ key: ObjectIdentifier) -> Entry? { first?.without(key) }
 
@@ -73,7 +72,6 @@ public struct Context: Sendable {
 }
 
 extension Context {
-  /// Takes all values of `other`, which replace existing values of the same keys.
   package mutating func take(_ other: Context) {
     guard let entry = other.first else { return }
     var rest = other

@@ -5,10 +5,9 @@ import Synchronization
 public enum DefaultTransport {
   /// Creates a transport over libcurl on Linux, if version 7.68 or later is installed, and over `URLSession` elsewhere.
   ///
-  /// If libcurl can't be used on Linux, the first call writes one line to standard error with the reason and the
-  /// consequences. To choose `URLSession` without this line, pass a `URLSessionTransport` to the backend. A package
-  /// built without the trait `URLSession` does not contain it on Linux. Each request then fails with `connection` and a
-  /// reason that names libcurl.
+  /// If libcurl can't be used on Linux, the first call writes one line to standard error with the reason. To choose
+  /// `URLSession` without this line, pass a `URLSessionTransport` to the backend. In a package built without the trait
+  /// `URLSession`, each request then fails with `connection` and a reason that names libcurl.
   public static func make() -> any Transport {
     #if canImport(CLibcurl)
       make(notice: fallbackNotice) { try CurlTransport() }
@@ -21,7 +20,6 @@ public enum DefaultTransport {
     StandardError.print(line)
   }
 
-  /// Returns the transport that `preferred` creates, or a fallback if it throws.
   static func make(notice: Notice, _ preferred: () throws -> any Transport) -> any Transport {
     do {
       return try preferred()
@@ -31,7 +29,6 @@ public enum DefaultTransport {
   }
 
   #if HAS_URLSESSION
-    /// Creates a transport over `URLSession`, after a `notice`.
     private static func fallback(_ error: NetworkError, _ notice: Notice) -> any Transport {
       notice.give(
         "NetLayer: \(error.reason). Requests use URLSession instead, which needs much more CPU and does not support "
@@ -49,7 +46,6 @@ public enum DefaultTransport {
     }
   #endif
 
-  /// A line that is written once.
   final class Notice: Sendable {
     /// Set by the first call to `give`, on any thread.
     private let isGiven = Atomic<Bool>(false)

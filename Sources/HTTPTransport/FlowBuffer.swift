@@ -36,7 +36,6 @@ package class FlowBuffer<Element: Sendable, End: Sendable, Control: Sendable>: @
     var early: [@Sendable () -> Void] = []
     var waiter: Waiter?
     var isClaimed = false
-    /// The closures to call at the end.
     var listeners: [@Sendable () -> Void] = []
   }
 
@@ -101,7 +100,6 @@ package class FlowBuffer<Element: Sendable, End: Sendable, Control: Sendable>: @
     return flow
   }
 
-  /// Records the end, which follows the buffered elements.
   package final func end(with end: End) {
     let (waiter, listeners) = state.take {
       state -> ((Waiter?, [@Sendable () -> Void]), Control?) in

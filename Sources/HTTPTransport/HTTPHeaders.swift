@@ -3,9 +3,8 @@ import PortableFoundation
 /// An ordered list of header fields. Names are case-insensitive, and duplicates are kept (RFC 9110 §5).
 ///
 /// If keys of a dictionary differ only in case, the last one is used. `append` and the initializer that takes fields
-/// keep duplicates. Transports check names and values when they send a request. A value may contain any characters
-/// except control characters other than tab, and is sent as UTF-8. `==` compares names and values exactly, including
-/// case.
+/// keep duplicates. A value may contain any characters except control characters other than tab, and is sent as UTF-8.
+/// `==` compares names and values exactly, including case.
 public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, Sequence, CustomStringConvertible {
   /// One field, as it was set or received.
   public struct Field: Sendable, Hashable {

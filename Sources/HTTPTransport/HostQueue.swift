@@ -6,14 +6,9 @@ import Streams
 /// The request with the highest priority runs first. Among equal priorities, the host that has waited longest for the
 /// total limit goes first, so that a busy host does not starve the others. If `goesByAge` is set, the oldest request
 /// goes first instead.
-///
-/// The queue replaces libcurl's queue for four reasons. A waiting request stays small, because it has no handle. Its
-/// connect limit starts with the connection. Urgent requests overtake others. Each turn of the loop costs only as much
-/// as the running requests.
 package struct HostQueue {
   /// A running or waiting request.
   package protocol Item: AnyObject {
-    /// Whether the request no longer waits.
     var hasEnded: Bool { get }
   }
 
@@ -24,7 +19,6 @@ package struct HostQueue {
     let number: UInt32
     fileprivate(set) var running = 0
     fileprivate var multiplexed = false
-    /// Its turn among the ready lanes; `nil` if it is not ready.
     fileprivate var turn: Turn?
     /// The number of its readiness, which grows with time.
     fileprivate var since = 0
@@ -36,7 +30,6 @@ package struct HostQueue {
     /// the server may be closing it. Common servers close it after 2 s (gunicorn) or more.
     private(set) var longestIdle: Int64 = 1_000_000_000
 
-    /// Records the time in seconds after which the server closes an idle connection (`Keep-Alive: timeout=`).
     func note(keepAlive seconds: Int) {
       longestIdle = Swift.max(1, Swift.min(1_000_000_000, Int64(Swift.min(seconds, 100) - 1) * 1_000_000_000))
     }
@@ -47,7 +40,6 @@ package struct HostQueue {
     /// The priority of the host's most urgent waiting request; -1 if none waits.
     var urgency: Int { waiting.lastIndex { !$0.isEmpty } ?? -1 }
     var hasWaiting: Bool { urgency >= 0 }
-    /// The number of waiting requests.
     var waitingCount: Int { waiting.reduce(0) { $0 + $1.count } }
     var isAtRest: Bool { running == 0 && !hasWaiting }
     /// The host's share of the total; 1 if its requests share a connection.
@@ -56,7 +48,6 @@ package struct HostQueue {
     fileprivate init(_ number: UInt32) { self.number = number }
   }
 
-  /// The place of a lane in the order.
   fileprivate struct Turn: Equatable {
     let urgency: Int
     let number: Int
@@ -73,7 +64,6 @@ package struct HostQueue {
     static func == (a: Entry, b: Entry) -> Bool { a.turn == b.turn && a.lane === b.lane }
   }
 
-  /// A first-in, first-out queue.
   fileprivate struct Line {
     private var items: [(item: (any Item)?, number: Int)] = []
     private var next = 0
@@ -83,7 +73,6 @@ package struct HostQueue {
     var isEmpty: Bool { next == items.count }
     /// The number of items that have not ended. Takes linear time.
     var count: Int { items[next...].count { $0.item?.hasEnded == false } }
-    /// The number of the first item.
     var number: Int { items[next].number }
 
     mutating func append(_ item: any Item, _ number: Int) { items.append((item, number)) }
@@ -149,7 +138,6 @@ package struct HostQueue {
   /// Whether no request runs or waits.
   var isAtRest: Bool { running == 0 && lanes.values.allSatisfy(\.isAtRest) }
 
-  /// Returns the lane of `host`.
   package mutating func lane(for host: String) -> Lane {
     if let lane = lanes[host] { return lane }
     // Bounds the memory of a client with very many hosts. Only the record of HTTP/2 support is lost.
@@ -183,7 +171,6 @@ package struct HostQueue {
   /// Whether a waiting request may run.
   package var hasNext: Bool { mutating get { nextLane() != nil } }
 
-  /// Removes and returns the first waiting request that may run; `nil` if no request may.
   package mutating func next() -> (any Item)? {
     guard let lane = nextLane() else { return nil }
     lane.turn = nil
@@ -215,7 +202,6 @@ package struct HostQueue {
     update(lane)
   }
 
-  /// Removes everything.
   mutating func removeAll() {
     // Items may refer to their lane. Emptying the lanes breaks the reference cycle.
     for lane in lanes.values { lane.waiting = Request.Priority.allCases.map { _ in Line() } }

@@ -24,7 +24,6 @@ package struct MediaType {
     return plain
   }
 
-  /// Returns the name of a parameter, in lowercase.
   package static func name(_ part: Substring) -> String { part.prefix { $0 != "=" }.withoutBlanks.lowercased() }
 }
 

@@ -108,7 +108,6 @@ public struct NetworkError: Error, Sendable, Equatable {
     return NetworkError(kind: .other, message: words, reason: "\(error)", underlying: error)
   }
 
-  /// Returns the error with `request`, unless it already has a request.
   package func about(_ request: Request) -> NetworkError {
     var error = self
     error.request = error.request ?? request

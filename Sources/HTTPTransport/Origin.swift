@@ -8,7 +8,6 @@ package struct Origin: Hashable, Sendable {
   /// The text of the origin, such as `https://example.com` or `http://[::1]:8080`, without the default port.
   package let text: String
 
-  /// Creates the origin of `url`.
   package init(_ url: URL) { text = Self.plain(url.absoluteString) ?? Self.normal(url) }
 
   /// Returns the origin at the start of a URL that is already normalized, as most URLs are. Parsing a URL takes twenty
@@ -78,6 +77,5 @@ extension URL {
   }
 
   var portInUse: Int { port ?? ownPort }
-  /// The default port of the scheme.
   fileprivate var ownPort: Int { scheme?.lowercased() == "https" ? 443 : 80 }
 }

@@ -15,7 +15,6 @@ final class ReceivedFields: Sendable {
   /// Creates the fields from the lines of a head after its status line, each ended by a line feed alone.
   init(lines: [UInt8]) { state = Locked(.lines(lines)) }
 
-  /// The fields in order.
   var fields: [HTTPHeaders.Field] {
     state.withLock { state in
       switch state {

@@ -23,7 +23,6 @@ public struct Request: Sendable {
       case file(URL)
     }
 
-    /// Whether the body can be sent again.
     package var isRepeatable: Bool {
       if case .stream(let stream) = self { stream.isRepeatable } else { true }
     }

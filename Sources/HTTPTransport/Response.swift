@@ -8,7 +8,6 @@ public struct Response: Sendable {
     set { fields.value.request = newValue }
     _modify { yield &fields.value.request }
   }
-  /// The context of the request, without a copy of the rest.
   package var requestContext: Context { fields.value.request.context }
   /// The URL of the response, which differs from the request's after redirects.
   public var url: URL {

@@ -25,7 +25,6 @@ public struct TransferProgress: Sendable, Hashable {
     self.bytesPerSecond = bytesPerSecond
   }
 
-  /// Creates the progress of a completed request.
   package init(of request: Request, _ response: Response) {
     let sent = request.body.byteCount
     let received = Int64(response.body.count)

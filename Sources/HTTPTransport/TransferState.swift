@@ -19,11 +19,9 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
   /// Changes once from `live`: to `cancelled` by `dispose`, or to `done` by the transport's thread.
   private let state = Atomic<UInt8>(live)
   private var completion: (@Sendable (Result<Response, NetworkError>) -> Void)?
-  /// The request on the wire.
   private(set) final var currentRequest: Request
   /// The caller's request, if it differs from `currentRequest`.
   private var original: Request?
-  /// The redirects so far.
   private(set) final var trail = RedirectTrail()
   private var isTaken = false
   /// The receiver of a streamed response; `nil` if the response is collected in memory.
@@ -31,7 +29,6 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
   /// The flow control of the receiver; `nil` if the response is collected in memory.
   final let gate: FlowGate?
   private(set) final var isHeadDelivered = false
-  /// The maximum number of bytes in the body, if the request sets it.
   final let maxBodySize: Int?
   final let limits: TimeLimits
   /// The number of received bytes of the current response's body, and of sent bytes of the request's body.
@@ -83,7 +80,6 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
 
   // MARK: The transport's thread
 
-  /// The caller's request.
   final var request: Request { original ?? currentRequest }
 
   /// Returns the caller's request and releases it, so that it is moved into a response without a copy.
@@ -94,7 +90,6 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
     return original ?? taken
   }
 
-  /// The host and port of the current request.
   final var hostAndPort: String { currentRequest.url.hostAndPort }
 
   /// Continues with `next`, the target of the last redirect in `trail`.
@@ -118,7 +113,6 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
     _ = gate.deliver(chunk(), to: receiver.chunk)
   }
 
-  /// Whether a progress handler is set.
   final var reportsProgress: Bool { progress != nil }
 
   /// Reports `new` if it differs from the last report, at most every 50 ms; a `last` report is not delayed.
@@ -131,7 +125,6 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
     progress(new)
   }
 
-  /// Whether the completion has been called.
   final var isFinished: Bool { completion == nil }
 
   /// Calls the completion and releases everything that the disposable does not need; later calls have no effect.
@@ -170,7 +163,6 @@ enum Deadline {
     #endif
   }
 
-  /// Returns `limit` in nanoseconds; `never` for no limit.
   static func span(_ limit: Duration?) -> UInt64 { limit?.inNanoseconds ?? never }
 
   /// Returns the point in time `span` nanoseconds after `start`; `never` for a span of `never`.

@@ -25,7 +25,6 @@ package enum UserAgent {
     return allowed.isEmpty ? nil : String(String.UnicodeScalarView(allowed.prefix(64)))
   }
 
-  /// Returns the error of a custom value; `nil` if it is valid.
   static func failure(of value: String?) -> NetworkError? {
     guard let value, value.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return nil }
     return NetworkError(

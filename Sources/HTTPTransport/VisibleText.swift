@@ -2,10 +2,6 @@ extension StringProtocol {
   /// Returns the text on one line, with the characters that control a terminal or the order of a line in visible form:
   /// `\n`, `\r`, `\t`, or the code as in Swift, `\u{1B}`. They come from servers, and could otherwise add lines to a log
   /// or change what a terminal shows. Backslashes are not doubled, so that quoted JSON remains readable.
-  ///
-  /// - Parameters:
-  ///   - kept: A character that is not replaced.
-  ///   - form: The visible form of a character.
   package func escapingControls(
     except kept: Unicode.Scalar? = nil, as form: (Unicode.Scalar) -> String = \.visibleForm
   ) -> String {

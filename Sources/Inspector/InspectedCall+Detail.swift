@@ -149,7 +149,6 @@ extension InspectedCall {
     return request
   }
 
-  /// Returns the call as Swift code.
   private static func swift(_ entry: HAREntry) -> String {
     var arguments = [quoted(entry.url)]
     switch entry.requestBody {
@@ -167,7 +166,6 @@ extension InspectedCall {
     return "let response = try await network.fetch(\(call))"
   }
 
-  /// Returns a Swift string literal.
   private static func quoted(_ text: String) -> String {
     var literal = "\""
     for scalar in text.unicodeScalars {

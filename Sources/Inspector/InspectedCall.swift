@@ -31,7 +31,6 @@ struct InspectedCall: Sendable {
   var decoding: Double?
   var failure: HAREntry.Failure?
 
-  /// Creates a call of a recorder.
   init(_ entry: Recorder.Entry) {
     number = entry.number
     started = entry.started

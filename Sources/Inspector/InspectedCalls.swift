@@ -23,7 +23,6 @@ enum InspectedCalls: Sendable {
     return calls.filter { $0.contains(text) }.map(\.number)
   }
 
-  /// Returns the calls as a HAR file.
   func har() -> Data {
     switch self {
     case .recorder(let recorder): recorder.har()

@@ -54,7 +54,6 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, Expre
     self.init(written: "{" + members.joined(separator: ",") + "}")
   }
 
-  /// The text of this value, or `null` if it is missing.
   var orNull: String { exists ? description : "null" }
 
   /// Creates a value from text that this module has generated.

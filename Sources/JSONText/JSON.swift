@@ -106,7 +106,6 @@ public struct JSON: Sendable {
     return document.read { min(document.depth, ($0.next(position) - position) / 3) }
   }
 
-  /// The entry of the value in the index.
   var word: JSONWord? { position.map { position in document.read { $0.word(position) } } }
 }
 

@@ -59,7 +59,6 @@ final class JSONDocument: @unchecked Sendable {
     owner = nil
   }
 
-  /// Creates a document with the same values and another context.
   init(_ other: JSONDocument, context: any AnyObject & Sendable) {
     depth = other.depth
     memory = other.memory
@@ -67,7 +66,6 @@ final class JSONDocument: @unchecked Sendable {
     self.context = context
   }
 
-  /// Creates a document of `null`.
   private init() {
     memory = JSONMemory(count: 0)
     memory.words.initialize(to: JSONWord(.null, from: 0).bits)
@@ -76,7 +74,6 @@ final class JSONDocument: @unchecked Sendable {
     owner = nil
   }
 
-  /// A document for missing values.
   static let empty = JSONDocument()
 
   deinit {

@@ -34,7 +34,6 @@ public struct JSONModelDecoder: ModelDecoder {
   }
 }
 
-/// The strategies of a decoder.
 final class DecodingOptions: Sendable {
   let keys: JSONDecoder.KeyDecodingStrategy
   let dates: JSONDecoder.DateDecodingStrategy
@@ -42,7 +41,6 @@ final class DecodingOptions: Sendable {
   let floats: JSONDecoder.NonConformingFloatDecodingStrategy
   // Safe: a constant, whose values are `Sendable` in newer Foundations; older versions declare them as `Any`.
   nonisolated(unsafe) let userInfo: [CodingUserInfoKey: Any]
-  /// Whether the strategy converts keys.
   let convertsKeys: Bool
 
   init(_ model: JSONDecoder) {

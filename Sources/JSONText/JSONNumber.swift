@@ -6,7 +6,6 @@ struct JSONNumber: Equatable {
   /// The exponent of the last digit. Together with the number of digits of any text, it fits an `Int` of 32 bits.
   private(set) var exponent = 0
 
-  /// Parses a valid JSON number.
   init(_ text: UnsafeBufferPointer<UInt8>) {
     var isFraction = false
     var rest = text[...]

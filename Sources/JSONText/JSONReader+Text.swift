@@ -1,5 +1,4 @@
 extension JSONReader {
-  /// Returns the bytes of a value, unchanged.
   func bytes(_ word: JSONWord) -> UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(start: text + word.start, count: word.count)
   }

@@ -72,7 +72,6 @@ struct JSONReader {
     }
   }
 
-  /// Returns whether a key is equal to the name in `wanted`.
   @inline(__always)
   func isKey(_ key: JSONWord, _ wanted: UnsafeBufferPointer<UInt8>) -> Bool {
     if key.flag { return key.textCount >= wanted.count && isEscaped(key, wanted) }

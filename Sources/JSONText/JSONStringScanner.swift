@@ -59,7 +59,6 @@ struct JSONStringScanner {
     }
   }
 
-  /// Scans `\uXXXX` at `at`.
   private func scanUnit(_ at: inout Int) throws -> UInt16 {
     guard at + 6 <= end else { throw JSONError(.unexpectedEnd, at: end) }
     guard let unit = JSONReader.unit(text, at: at + 2) else { throw JSONError(.invalidEscape, at: at) }

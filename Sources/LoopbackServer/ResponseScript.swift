@@ -8,7 +8,6 @@ struct ResponseScript {
   private(set) var parts: [Part] = []
   private(set) var ending: TestServer.Response.Ending
   private var position = 0
-  /// The part to repeat after all others.
   private var repeated: Part?
   /// The source of the chunks after the parts, and the seconds before it is asked, now and then again.
   private var source: (delay: Double, interval: Double, next: @Sendable () -> [UInt8]?)?

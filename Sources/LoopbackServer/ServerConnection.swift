@@ -9,7 +9,6 @@ final class ServerConnection {
   private let maxBodySize: TestServer.BodyLimit?
   private var parser = RequestParser()
   private var script: ResponseScript?
-  /// The WebSocket, once the connection has been upgraded.
   private var webSocket: ServerSocket?
   private var output: [UInt8] = []
   private var written = 0

@@ -128,7 +128,6 @@ final class ServerLoop: @unchecked Sendable {
     }
   }
 
-  /// Processes a connection as far as possible without waiting.
   private func drive(_ connection: ServerConnection) {
     let wasTimed = connection.due != nil
     connection.drive(expectation, cut) { request in

@@ -61,7 +61,6 @@ struct Socket: Sendable {
     _ = setsockopt(descriptor, level, option, &on, socklen_t(MemoryLayout<Int32>.size))
   }
 
-  /// Accepts the next connection in the backlog; `nil` with `errno` set.
   func acceptNext() -> Socket? {
     let accepted = accept(descriptor, nil, nil)
     guard accepted >= 0 else { return nil }

@@ -49,8 +49,6 @@ public struct Backend: Sendable {
   public var interceptors: [any Interceptor]
   /// A closure that receives every error of a call once, before the caller: in the task that awaits `fetch`, else on the
   /// thread where the error occurred, never on the transport's.
-  ///
-  /// Use it for global reactions such as an expired token or a metric. The caller receives the error as well.
   public var onError: (@Sendable (NetworkError) -> Void)?
   /// A function that transforms an error before `onError` and the caller receive it; `nil` for no transformation.
   public var mapError: (@Sendable (NetworkError) -> NetworkError)?

@@ -1,14 +1,12 @@
 import PortableFoundation
 
-/// A call as a value: an endpoint for calls that need no type of their own, and the result of modifying other
-/// endpoints.
+/// A call as a value: an endpoint for calls that need no type of their own, and a modified copy of another endpoint.
 ///
 /// ```swift
 /// let user: User = try await network.fetch(.get("/users/octocat"))
 /// let made = try await network.fetch(.post("/user/repos", json: NewRepo(name: "x")).timeout(.seconds(5)), as: Repo.self)
 /// ```
-/// Write a call as `.get(…)`, `.post(…)` and so on wherever a function takes an endpoint. The methods that modify an
-/// endpoint (`header`, `query`, `timeout` …) return a modified copy with the same result.
+/// Write a call as `.get(…)`, `.post(…)` and so on wherever a function takes an endpoint.
 public struct Call<Output: Sendable>: Endpoint {
   @usableFromInline var content: CallContent
   /// The `Accept` field of the result's type.

@@ -21,8 +21,7 @@ import PortableFoundation
 /// }
 /// let user = try await network.fetch(UserDetail(id: 7))
 /// ```
-/// The package reads each property once, when it creates a call. ``Call`` is an endpoint for calls that need no type of
-/// their own.
+/// The package reads each property once, when it creates a call.
 public protocol Endpoint<Output>: Sendable {
   /// The type of the result; by default the whole `Response`.
   ///

@@ -2,9 +2,6 @@ import PortableFoundation
 import Streams
 
 /// A check of endpoint types for stored properties that look like a part of the call, but are not sent.
-///
-/// A property with the name of a requirement that has a default compiles with any type, and the default is used. Debug builds
-/// therefore print a line for such a type, once.
 enum EndpointCheck {
   /// The types that were checked. The lock is held only for a lookup.
   private static let checked = Locked<Set<ObjectIdentifier>>([])
@@ -14,8 +11,7 @@ enum EndpointCheck {
     for problem in problems(of: endpoint, usesTask: usesTask) { print(problem) }
   }
 
-  /// Returns a sentence for each stored property that is not sent. An endpoint with a `task` of its own may use the property
-  /// there.
+  /// Returns a sentence for each stored property that is not sent.
   static func problems(of endpoint: Any, usesTask: Bool) -> [String] {
     let endpointType = type(of: endpoint)
     return Mirror(reflecting: endpoint).children.compactMap { name, value in

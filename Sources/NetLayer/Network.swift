@@ -80,8 +80,7 @@ public final class Network: Sendable {
   /// network.with { $0.timeouts.attempt = .seconds(300) }.request(export)
   /// ```
   /// Both networks share the count of `requestsInFlight`, and their interceptors. If the change replaces the transport,
-  /// which may act for another user, the new network shares no responses with this one. It then uses a cache's memory
-  /// but not its disk, unless the new transport has an ``/HTTPTransport/Transport/account``. A copy with another login needs
+  /// which may act for another user, the new network shares no responses with this one. A copy with another login needs
   /// another cache: keys distinguish the users of each login, not the logins.
   public func with(_ change: (inout Backend) -> Void) -> Network {
     var backend = backend
@@ -100,8 +99,7 @@ public final class Network: Sendable {
 
   /// The number of requests in flight, emitted immediately and after each change.
   ///
-  /// Counts are delivered one at a time, in order, on the threads where requests start and end. Switch to the main
-  /// thread with `observeOn` before you update a view.
+  /// Counts are delivered one at a time, in order, on the threads where requests start and end.
   public var requestsInFlight: Observable<Int> { activity.count }
 
   package var transport: any Transport { backend.transport ?? Self.platformTransport }

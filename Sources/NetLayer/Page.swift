@@ -13,8 +13,7 @@ public struct Page<Item> {
     self.cursor = cursor
   }
 
-  /// Returns whether both pages have the same items. Compares the hashes of their bytes or, without a hash, the items
-  /// if they are `Equatable`.
+  /// Returns whether both pages have the same items.
   func repeats(_ other: Page) -> Bool {
     guard fingerprint == nil, other.fingerprint == nil else { return fingerprint == other.fingerprint }
     let items: Any = items

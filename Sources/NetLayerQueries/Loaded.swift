@@ -41,7 +41,6 @@ struct QuerySource: Sendable {
 }
 
 extension Network {
-  /// Returns a function that loads `content`.
   func load(_ content: CallContent, accept: String?) -> QuerySource.Load {
     { [self] _, kind in
       serverResponse(to: content, accept, kind).map { [self] in Loaded(response: $0, freshness: freshness(of: $0)) }

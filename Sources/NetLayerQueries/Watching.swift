@@ -21,7 +21,6 @@ final class Watching: SharedValue {
   /// Guards the lists, which watchers, writes and invalidations change. Queries are called outside the lock.
   private let state = Locked(State())
 
-  /// Returns a new number, of a watcher or a write.
   func number() -> Int {
     state.withLock { state in
       state.lastNumber += 1
@@ -79,6 +78,5 @@ final class Watching: SharedValue {
 }
 
 extension Network {
-  /// The watched requests of this network and of its copies by `with`.
   var watching: Watching { shared[Watching.self] }
 }

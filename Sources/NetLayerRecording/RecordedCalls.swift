@@ -43,7 +43,6 @@ struct RecordedCalls {
       return size
     }
 
-    /// Returns the start of `bytes`, without the memory of the rest.
     private static func start(of bytes: Data, _ limit: Int) -> Data {
       bytes.count > limit ? bytes.prefix(limit).withUnsafeBytes { Data($0) } : bytes
     }
@@ -76,7 +75,6 @@ struct RecordedCalls {
     (ownRedaction, self.redaction) = (redaction, redaction)
   }
 
-  /// The calls, the oldest first.
   var all: [Recorder.Entry] { entries.values.sorted { $0.number < $1.number } }
 
   /// Returns the calls that have changed after a revision, the oldest first.
@@ -91,7 +89,6 @@ struct RecordedCalls {
 
   subscript(number: Int) -> Recorder.Entry? { entries[number] }
 
-  /// Counts calls that were not recorded.
   mutating func skip(_ count: Int) {
     guard count > 0 else { return }
     dropped += count
@@ -332,7 +329,6 @@ struct RecordedCalls {
 }
 
 extension Recorder.Entry {
-  /// Changes the last attempt.
   fileprivate mutating func change(_ body: (inout Attempt) -> Void) {
     guard !attempts.isEmpty else { return }
     body(&attempts[attempts.count - 1])

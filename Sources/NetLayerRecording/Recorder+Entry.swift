@@ -141,7 +141,6 @@ extension Recorder.Entry {
       (self.archived, self.started, self.begin, self.pause) = (archived, started, begin, pause)
     }
 
-    /// The assumed size in memory.
     var size: Int {
       func count(_ headers: HTTPHeaders) -> Int { headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count } }
       var size =

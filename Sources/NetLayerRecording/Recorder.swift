@@ -35,13 +35,11 @@ public final class Recorder: CallObserver, @unchecked Sendable {
     var events: [RecordedCalls.Noted] = []
     /// The number of bytes of the events.
     var size = 0
-    /// The number of calls that were not recorded.
     var skipped = 0
     /// The calls that are not recorded and have no result yet. Nothing is kept of them.
     var skippedCalls: Set<Int> = []
     var isScheduled = false
 
-    /// Returns whether the event is recorded.
     mutating func accepts(_ event: CallEvent) -> Bool {
       if skippedCalls.contains(event.call) {
         if [.received, .failed, .cancelled].contains(event.kind) { skippedCalls.remove(event.call) }
@@ -110,9 +108,7 @@ public final class Recorder: CallObserver, @unchecked Sendable {
 
   /// The changes of the calls after a revision, for the inspector.
   package struct Changes: Sendable {
-    /// The state after the changes.
     package var revision: Revision
-    /// The calls that have changed, the oldest first.
     package var entries: [Entry]
     /// The numbers of all calls, if calls were removed.
     package var numbers: Set<Int>?
@@ -120,7 +116,6 @@ public final class Recorder: CallObserver, @unchecked Sendable {
     package var dropped: Int
   }
 
-  /// Returns the changes after a revision.
   package func changes(since revision: Revision) -> Changes {
     queue.sync {
       process()
@@ -128,7 +123,6 @@ public final class Recorder: CallObserver, @unchecked Sendable {
     }
   }
 
-  /// Returns the call with a number.
   package subscript(number: Int) -> Entry? {
     queue.sync {
       process()

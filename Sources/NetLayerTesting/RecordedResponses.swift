@@ -45,7 +45,6 @@ struct RecordedResponses: Sendable {
     responses = lists.mapValues(StubTransport.StubbedResponse.sequence)
   }
 
-  /// Returns whether there is a response to `request`.
   func contains(_ request: Request) -> Bool { find(request) != nil }
 
   /// Returns the next response to `request`: the one recorded for its body, or one that was recorded without a body to

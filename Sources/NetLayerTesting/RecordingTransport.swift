@@ -37,7 +37,6 @@ public final class RecordingTransport: Transport {
   /// The file, which the queue uses; `nil` if nothing is recorded.
   private let file: HARFile?
   private let recorded: RecordedResponses?
-  /// The transport that replays the recording.
   private let replay: StubTransport
   /// The results that the queue has yet to record. Other threads add to it.
   private let waiting = Locked<[Recorded]>([])
@@ -131,7 +130,6 @@ public final class RecordingTransport: Transport {
         }))
   }
 
-  /// A result to record.
   private struct Recorded {
     let request: Request
     let result: Result<Response, NetworkError>
@@ -150,7 +148,6 @@ public final class RecordingTransport: Transport {
     queue.async { [self] in recordWaiting() }
   }
 
-  /// Writes the rest of the archive.
   private func save() {
     isSaving.withLock { $0 = false }
     do { try file?.save() } catch { StandardError.print(Self.failure(error, path).reason) }

@@ -6,7 +6,6 @@ final class StubTransfer: StreamControl {
   private struct State {
     var completion: (@Sendable (Result<Response, NetworkError>) -> Void)?
     var progress: ProgressHandler?
-    /// The receiver of a streamed response.
     var receiver: StreamReceiver?
     var isDisposed = false
     /// The action to run after a pause.
@@ -122,7 +121,6 @@ final class StubTransfer: StreamControl {
     }
   }
 
-  /// Calls the completion; later calls have no effect.
   private func finish(_ result: Result<Response, NetworkError>) {
     let former = state.withLock { state -> State? in
       // The cancellation is in progress.

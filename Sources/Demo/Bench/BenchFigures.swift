@@ -1,6 +1,5 @@
 import PortableFoundation
 
-/// The measurements of a benchmark.
 struct BenchFigures {
   struct Sample: Sendable {
     var milliseconds: Double

@@ -1,6 +1,5 @@
 import PortableFoundation
 
-/// The report of a benchmark, as text or as JSON.
 struct BenchReport {
   private let figures: BenchFigures
   private let options: BenchOptions

@@ -80,7 +80,6 @@ final class Fetcher: Sendable {
         onCompleted: leave))
   }
 
-  /// Waits until all requests have ended.
   func wait() {
     for _ in 0..<options.concurrency { slots.wait() }
     // A semaphore must not be deallocated below its initial value.
@@ -108,7 +107,6 @@ final class Fetcher: Sendable {
     }
   }
 
-  /// Cancels all requests.
   func stop() { running.dispose() }
 
   /// Fetches the page of `url` at `cursor` and emits it as a page of one line. A failure is the last line.
@@ -151,7 +149,6 @@ final class Fetcher: Sendable {
     showProgress()
   }
 
-  /// Prints a result, and returns `false` if the output is closed.
   private func show(_ line: ResultLine) -> Bool {
     guard options.raw else { return console.print(json: line.text, isLine: options.request.json) }
     let isOpen = console.write(line.raw)

@@ -1,7 +1,6 @@
 import NetLayer
 import PortableFoundation
 
-/// The options of `Demo get`.
 struct GetOptions: CommandOptions {
   /// A source of URLs.
   enum Input: Sendable {
@@ -21,11 +20,8 @@ struct GetOptions: CommandOptions {
   var raw = false
   var showsHeaders = false
   var followPages = false
-  /// The HAR file to write.
   var archive: URL?
-  /// The file for the body.
   var output: String?
-  /// The fields and files of a form.
   var form = MultipartForm()
 
   mutating func take(word: String) throws {

@@ -12,7 +12,6 @@ struct Reading: Sendable {
   var content: Body
   /// The unchanged bytes of the body, or of the selected value.
   var raw: Data
-  /// The cursor of the next page.
   var cursor: String?
 
   /// - Throws: `NetworkError` if the response has no envelope, an envelope with an error code, or no value at the path.

@@ -31,7 +31,6 @@ struct Arguments {
     return .option(name)
   }
 
-  /// Returns the value of the last option.
   mutating func value() throws -> String {
     if let attached { return attached }
     guard let next = rest.popFirst() else { throw UsageError("the option \(name) needs a value") }

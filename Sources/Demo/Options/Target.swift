@@ -1,7 +1,6 @@
 import NetLayer
 import PortableFoundation
 
-/// The URLs of command lines.
 enum Target {
   /// Returns an absolute http or https URL. A text without a scheme, such as `localhost:8080/x`, is an http URL.
   ///

@@ -18,7 +18,6 @@ enum Body: Sendable {
     }
   }
 
-  /// The body as text.
   var text: String {
     switch self {
     case .json(let data): String(decoding: data, as: UTF8.self)

@@ -35,7 +35,6 @@ struct JSONLine {
 
   func adding(_ name: String, _ value: JSONLine) -> JSONLine { adding(name, json: value.text) }
 
-  /// Returns a JSON array of strings.
   static func array(_ texts: [String]) -> String { "[\(texts.map(quoted).joined(separator: ","))]" }
 
   private static func quoted(_ text: String) -> String {

@@ -10,10 +10,8 @@ struct Problem {
   }
 
   var status: Int? { error.response?.status }
-  /// The URL of the response after redirects.
   var finalURL: String? { error.response?.finalURL }
   var headers: HTTPHeaders? { error.response?.headers }
-  /// The body of the response; `nil` if there is none.
   var body: Body? { error.response.flatMap { $0.body.isEmpty ? nil : Body($0) } }
   var rawBody: Data { error.response?.body ?? Data() }
   var byteCount: Int { rawBody.count }

@@ -1,6 +1,5 @@
 import PortableFoundation
 
-/// Formats quantities for people.
 enum Quantity {
   /// Returns a text such as `4.7 MB`; a megabyte is a million bytes.
   static func bytes(_ count: Double) -> String {

@@ -87,7 +87,6 @@ enum Tour {
     return code.load(ordering: .acquiring)
   }
 
-  /// Returns the name of the stop and the text of its line.
   private static func parts(of line: String) -> (stop: Substring, text: Substring)? {
     line.firstRange(of: ": ").map { (line[..<$0.lowerBound], line[$0.upperBound...]) }
   }

@@ -18,7 +18,6 @@ struct Repo: Decodable, Sendable {
   var isPrivate: Bool
 }
 
-/// The body of an error response.
 struct Refusal: Decodable, Sendable {
   var freeNames: [String]
 }

@@ -66,7 +66,6 @@ enum TourServer {
     }
   }
 
-  /// The likes of the first story.
   private final class Likes: Sendable {
     /// Guards the count, which the server's thread changes.
     private let count = Locked(3)

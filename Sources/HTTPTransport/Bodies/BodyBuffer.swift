@@ -14,10 +14,8 @@ package final class BodyBuffer: FlowBuffer<Data, NetworkError?, any StreamContro
     super.init(scheduler, limit: limit, cost: \.count, asControl: { $0 })
   }
 
-  /// The measurements of the transport, available at the end.
   package var metrics: TransferMetrics? { ending.withLock { $0.metrics } }
 
-  /// The trailer fields, available at the end.
   package var trailers: HTTPHeaders { ending.withLock { $0.trailers } }
 
   /// Marks the end, after the buffered chunks.

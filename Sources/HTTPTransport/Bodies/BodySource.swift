@@ -141,7 +141,6 @@ extension Request.BodyStream {
 }
 
 extension Request.Body {
-  /// Whether the body has no bytes to send.
   package var isEmpty: Bool {
     switch self {
     case .none: true

@@ -63,7 +63,6 @@ final class ChunkPump: Sendable {
     self.wake = wake
   }
 
-  /// Copies the next bytes into `buffer`.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Step {
     let (step, look) = state.withLock { state -> (Step, DispatchTime?) in
       guard !state.chunks.isEmpty else {

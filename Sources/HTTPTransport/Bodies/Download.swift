@@ -9,9 +9,7 @@ extension Transport {
   /// behind. The transfer pauses when the disk is slower than the network.
   ///
   /// - Parameters:
-  ///   - request: The request to send.
   ///   - destination: The file; its directory must exist.
-  ///   - progress: A closure that receives the progress, as in `stream`.
   ///   - completion: A closure that is called once, on a queue of the download, never from within this call.
   /// - Returns: A disposable that cancels the download.
   public func download(
@@ -40,10 +38,8 @@ private final class Download: @unchecked Sendable {
   private let buffer: BodyBuffer
   let sent = SingleAssignmentDisposable()
   private var isSuccess = false
-  /// The result of the transfer.
   private var ending: Result<Response, NetworkError>
   private var file: PartialFile?
-  /// The body of an unsuccessful response.
   private var body = Data()
   /// The error with which this download cancelled the transfer.
   private var failure: NetworkError?

@@ -30,7 +30,6 @@ package final class PartialFile {
   /// The note's file; `nil` if the file is not resumable.
   private let sidecar: URL?
   private var descriptor: Int32 = -1
-  /// The number of bytes in the file.
   package private(set) var count: Int64 = 0
   /// The version of the bytes; `nil` if the download can't be resumed.
   package private(set) var note: Note?
@@ -161,7 +160,6 @@ package final class PartialFile {
     }
   }
 
-  /// Appends `bytes`.
   package func append(_ bytes: some ContiguousBytes) throws(NetworkError) {
     let isWritten = bytes.withUnsafeBytes { bytes in
       var done = 0

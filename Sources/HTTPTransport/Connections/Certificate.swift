@@ -2,7 +2,6 @@ import PortableFoundation
 
 /// An X.509 certificate (RFC 5280 §4.1) and the pin of its key.
 struct Certificate: Sendable, Hashable {
-  /// The certificate in DER.
   let der: Data
   /// The pin of the public key.
   let pin: PublicKeyPin

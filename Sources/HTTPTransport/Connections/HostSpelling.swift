@@ -2,7 +2,6 @@ import PortableFoundation
 
 /// The one spelling in which hosts are compared, for settings that apply to a host.
 enum HostSpelling {
-  /// Returns the normalized host of `url`.
   static func host(of url: URL) -> String? { url.plainHost.map(oneSpelling) }
 
   /// Normalizes an address, because the resolver accepts many spellings: `127.1`, `0x7f.1` and `2130706433` of IPv4,

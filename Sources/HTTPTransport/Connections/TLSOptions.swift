@@ -33,12 +33,8 @@ public struct TLSOptions: Sendable, Hashable {
 
     let kind: Kind
 
-    /// Creates an identity from files in PEM format, for `CurlTransport`.
-    ///
-    /// - Parameters:
-    ///   - certificate: The PEM file of the client certificate, followed by its intermediate certificates.
-    ///   - key: The private key, which may be in the same file.
-    ///   - password: The password of an encrypted key; otherwise `nil`.
+    /// Creates an identity from files in PEM format, for `CurlTransport`. Intermediate certificates follow the
+    /// client's, and the key may be in the same file.
     public init(certificate: URL, key: URL, password: String? = nil) {
       kind = .pem(certificate: certificate, key: key, password: password)
     }
@@ -109,7 +105,6 @@ extension TLSOptions {
     Dictionary(pins.map { (HostSpelling.normalized($0.key) ?? $0.key, $0.value) }, uniquingKeysWith: +)
   }
 
-  /// The error of invalid settings, or `nil`.
   var failure: NetworkError? {
     func invalid(_ reason: String) -> NetworkError { NetworkError(kind: .tls, reason: reason) }
     func isReadable(_ file: URL) -> Bool { FileManager.default.isReadableFile(atPath: file.path) }

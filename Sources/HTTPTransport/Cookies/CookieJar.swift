@@ -221,7 +221,6 @@ public final class CookieJar: Sendable {
     return fields.compactMap { SetCookie($0, from: url, at: now)?.cookie }
   }
 
-  /// Returns the host and its parent domains, the shortest last.
   static func domains(of host: String) -> [String] {
     var domains = [host]
     var rest = host[...]

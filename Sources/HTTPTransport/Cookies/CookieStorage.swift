@@ -91,9 +91,6 @@ final class CookieStorage: Sendable {
     }
   }
 
-  /// Writes the cookies immediately.
-  ///
-  /// - Throws: `NetworkError` of kind `file`.
   func save(_ cookies: @escaping @Sendable () -> [CookieJar.Cookie]) throws(NetworkError) {
     let result = queue.sync { Result { try put(cookies, onlyIfChanged: false) } }
     do { try result.get() } catch {

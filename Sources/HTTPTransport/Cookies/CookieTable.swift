@@ -16,7 +16,6 @@ struct CookieTable {
 
   private struct Site {
     var count = 0
-    /// The `Secure` cookies by name.
     var secure: [String: SecureCookies] = [:]
   }
 
@@ -73,7 +72,6 @@ struct CookieTable {
     return true
   }
 
-  /// Removes the expired cookies of `domain`.
   mutating func removeExpired(of domain: String, at now: Date) {
     remove(from: domain) { $0.cookie.isExpired(at: now) }
   }

@@ -6,7 +6,6 @@ import PortableFoundation
 
 /// The list of public suffixes, under which anyone can register a name, such as `com`, `co.uk` and `github.io`.
 enum PublicSuffix {
-  /// Whether the list is available.
   static var isAvailable: Bool {
     #if canImport(CLibcurl)
       csuffix_available()
@@ -36,7 +35,6 @@ enum PublicSuffix {
     return String(site)
   }
 
-  /// Returns whether `host` is an IP address.
   static func isAddress(_ host: String) -> Bool {
     // The resolver reads every host that ends in a number as an IPv4 address, such as `0x7f.1`.
     guard !host.contains(":"), let last = host.split(separator: ".").last else { return true }

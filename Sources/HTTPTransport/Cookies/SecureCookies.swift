@@ -56,7 +56,6 @@ struct SecureCookies {
     Place(domain: String(cookie.domain.reversed()), path: cookie.path)
   }
 
-  /// Returns the position of the first place that is not before `place`.
   private func index(of place: Place) -> Int {
     var range = 0..<places.count
     while !range.isEmpty {

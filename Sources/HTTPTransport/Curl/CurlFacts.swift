@@ -5,7 +5,6 @@
   /// The facts about a request that libcurl has ended, for the text of its error.
   struct CurlFacts {
     let code: CURLcode
-    /// libcurl's message.
     let text: String
     let handle: CurlHandle
     let transfer: any CurlOperation

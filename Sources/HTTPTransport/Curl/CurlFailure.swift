@@ -4,17 +4,14 @@
 
   /// The information that errors contain about a request: of a transfer, or of a socket that is opening.
   protocol CurlOperation {
-    /// The caller's request.
     var request: Request { get }
     /// The request on the wire, and its URL as text.
     var currentRequest: Request { get }
     var currentURL: String { get }
-    /// The host and port of the current request.
     var hostAndPort: String { get }
   }
 
   extension CurlOperation {
-    /// Whether the current request uses TLS.
     var isSecure: Bool { currentURL.utf8.dropFirst(4).first.map { $0 | 0x20 == 0x73 } ?? false }
   }
 

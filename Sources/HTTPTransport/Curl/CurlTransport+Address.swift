@@ -85,7 +85,6 @@
   }
 
   extension AddressOverride {
-    /// The address, in the form used in errors.
     var text: String {
       switch kind {
       case .host(let host, let port): port.map { CurlHandle.hostAndPort(host, $0) } ?? host

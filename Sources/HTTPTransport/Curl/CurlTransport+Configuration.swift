@@ -12,10 +12,8 @@
       /// The maximum number of connections to one host and port; further requests wait. With HTTP/2, up to 100 requests
       /// share one connection.
       ///
-      /// Over HTTP/1.1, the limit divided by the latency is the maximum rate of requests. The default is 64. With up to
-      /// 64 requests in flight, the transport is then as fast as clients without a limit (`docs/benchmarks.md`,
-      /// "Connections per host"). A browser's limit of 6 would divide the rate by ten, and without a limit, a burst of
-      /// calls would open hundreds of connections.
+      /// Over HTTP/1.1, the limit divided by the latency is the maximum rate of requests. The default is 64: see
+      /// `docs/benchmarks.md`, "Connections per host".
       public var maxConnectionsPerHost: Int
       /// The maximum number of connections in total; further requests wait. The default, 256, is enough for four hosts at
       /// their limit, and far below the usual limit of 1,024 descriptors per process.
@@ -70,7 +68,6 @@
   }
 
   extension CurlTransport.Configuration {
-    /// The error of an invalid configuration, or `nil`.
     var failure: NetworkError? {
       if let failure = tls.failure ?? UserAgent.failure(of: userAgent) { return failure }
       if case .pem = tls.trust.kind, !CurlLibrary.hasBlobs {

@@ -13,7 +13,6 @@
       return parts.string ?? url.absoluteString
     }
 
-    /// The error of an invalid proxy, or `nil`.
     var failure: NetworkError? {
       switch kind {
       case .none: return nil

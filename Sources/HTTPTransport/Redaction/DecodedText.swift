@@ -2,7 +2,6 @@
 /// `\/` and `\u003d` of JSON, with their places in the text. Secrets are thus found in encoded URLs, too, and
 /// everything else is copied unchanged.
 struct DecodedText {
-  /// The decoded bytes.
   let bytes: [UInt8]
   private let raw: [UInt8]
   /// The start of each byte in `raw`, and the end; empty if nothing is encoded.

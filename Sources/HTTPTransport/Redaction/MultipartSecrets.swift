@@ -8,7 +8,6 @@ struct MultipartSecrets {
     self.redaction = redaction
   }
 
-  /// Returns the ranges of the values, in order. No range is empty.
   func ranges() -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var delimiter: ArraySlice<UInt8> = []

@@ -66,7 +66,6 @@ extension Redaction {
       || wholeNames.contains(whole)
   }
 
-  /// The consecutive words of a name.
   private struct Track {
     private var word = start
     /// The previous word and the current one.

@@ -17,7 +17,6 @@ public struct Redaction: Sendable, Hashable {
   /// Whether names that contain a secret word are hidden.
   private var goesByWords: Bool
   private var leavesOutSignatures = false
-  /// Whether nothing is hidden.
   package let hidesNothing: Bool
 
   /// Creates a redaction that hides only the values of `names`.
@@ -59,7 +58,6 @@ public struct Redaction: Sendable, Hashable {
   /// Returns a redaction that also hides `names`.
   public func hiding(_ names: Set<String>) -> Redaction { hiding(Redaction(names: names)) }
 
-  /// Returns a redaction that also hides the names of `other`.
   package func hiding(_ other: Redaction) -> Redaction {
     guard names != other.names || goesByWords != other.goesByWords else { return self }
     var copy = hidesNothing ? Redaction(names: []) : self

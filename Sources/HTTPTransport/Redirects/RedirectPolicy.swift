@@ -68,8 +68,7 @@ public struct RedirectPolicy: Sendable, Hashable {
   /// redirect from `https` to `http`, unless `allowsDowngrade` is `true`.
   ///
   /// - Parameters:
-  ///   - limit: The maximum number of redirects. Browsers allow 20, the curl tool 50, and URLSession 16. The default,
-  ///     10, is more than a well-designed API needs.
+  ///   - limit: The maximum number of redirects, 10 by default.
   ///   - allowsDowngrade: `true` to follow redirects from `https` to `http`.
   ///   - keepsMethod: `true` to keep the method and the body for 301 and 302, as RFC 9110 §15.4 specifies. Browsers
   ///     change POST to GET, and most servers rely on that, so the default is `false`.

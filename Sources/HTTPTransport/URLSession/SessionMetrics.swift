@@ -30,10 +30,6 @@
     var bytesReceived: Int64?
 
     /// Returns the measurements of a transfer.
-    ///
-    /// - Parameters:
-    ///   - earlier: The time from the start of the transfer to the last request, which includes redirects.
-    ///   - known: The measurements of the transport itself.
     func metrics(after earlier: Duration, adding known: TransferMetrics) -> TransferMetrics {
       let zero: Duration? = isReused ? .zero : nil
       let connected = tlsStart ?? connectEnd

@@ -3,9 +3,7 @@
 
   /// The proxy of a session on Apple platforms, in the terms of the Network framework.
   enum SessionProxy: Equatable {
-    /// The system's settings.
     case system
-    /// A direct connection.
     case none
     case server(Server)
 

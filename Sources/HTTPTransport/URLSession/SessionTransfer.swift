@@ -18,7 +18,6 @@
     var spool: BodySpool?
     /// The writer of that file, until it is complete.
     var spooler: BodySpooler?
-    /// Whether the task is suspended.
     var isSuspended = false
     /// The received data: the complete body, or the part that the consumer has not taken yet.
     private var body = Data()
@@ -43,7 +42,6 @@
     override func didCancel() { core?.cancel(self) }
     override func didResume() { core?.resume(self) }
 
-    /// Prepares the transfer for the next request.
     func restart() {
       response = nil
       isDecided = false
@@ -83,7 +81,6 @@
       if let success, body.isEmpty, !isCancelled { finish(.success(success)) }
     }
 
-    /// Finishes with the received response.
     func succeed(_ headers: HTTPHeaders) {
       deliverHead(headers)
       var result = Response(
@@ -98,14 +95,12 @@
       drain()
     }
 
-    /// Records the progress of the request's body.
     func noteSent(_ sent: Int64, of sendTotal: Int64) {
       self.sent = sent
       self.sendTotal = sendTotal > 0 ? sendTotal : nil
       report()
     }
 
-    /// Reports the progress.
     func report(last: Bool = false) {
       guard reportsProgress else { return }
       let received = Int64(self.received)

@@ -45,7 +45,6 @@
     /// Returns the error for a server that must not be trusted; `nil` if it is trusted.
     ///
     /// - Parameters:
-    ///   - host: The normalized host of the request.
     ///   - chain: The certificates that the system has verified, from the server's own to the CA.
     ///   - rejection: The reason for which the system rejects the certificates; `nil` if it accepts them. It considers
     ///     `authorities`.

@@ -112,7 +112,6 @@
       start()
     }
 
-    /// Starts the opening handshake with the server of the current request.
     private func start() {
       // URLSession raises an exception for any other scheme.
       let url = currentRequest.url.absoluteString
@@ -286,7 +285,6 @@
       finish(.failure(cause.map(failure) ?? error(.connection, "the connection was closed without a close frame")))
     }
 
-    /// Processes a response other than 101.
     private func receiveOtherResponse(_ native: HTTPURLResponse) {
       let status = native.statusCode
       let response = response(of: native, status: status)

@@ -5,7 +5,6 @@
   /// The compression of permessage-deflate (RFC 7692), with zlib, which is loaded at run time. Used only on the
   /// socket's thread.
   final class WebSocketDeflate: WebSocketCompressor {
-    /// Whether zlib is available.
     static var isAvailable: Bool { cdeflate_available() }
 
     /// The bytes that a sender removes from the end of each message (§7.2.1).

@@ -21,7 +21,6 @@ enum WebSocketFrame {
     var opcode = Opcode.text
     var isMasked = false
     var length = 0
-    /// The number of bytes of the frame header.
     var size = 2
   }
 

@@ -34,7 +34,6 @@ struct WebSocketHandshake {
   /// The value of `Sec-WebSocket-Accept` that the server must send (§4.2.2).
   var accept: String { Data(SHA1.hash(Array((key + Self.guid).utf8))).base64EncodedString() }
 
-  /// Returns the bytes of the opening request.
   func head(of request: Request, cookies: String?, userAgent: String? = nil) -> [UInt8] {
     var head = "GET \(Self.target(of: request.url)) HTTP/1.1\r\n"
     func add(_ name: String, _ value: String) { head += "\(name): \(value)\r\n" }
@@ -57,7 +56,6 @@ struct WebSocketHandshake {
     return Array((head + "\r\n").utf8)
   }
 
-  /// The result of the negotiation.
   struct Agreement: Equatable {
     var compresses = false
     /// Whether the client compresses each message independently of earlier messages (RFC 7692 §7.1.1.2).

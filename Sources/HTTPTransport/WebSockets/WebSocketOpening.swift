@@ -36,10 +36,8 @@ struct WebSocketOpening {
     case connection
   }
 
-  /// Whether the head has been read; the body may be incomplete.
   var hasHead: Bool { head != nil }
 
-  /// Appends received bytes.
   mutating func feed(_ bytes: UnsafeRawBufferPointer) {
     if start > 0 {
       input.removeFirst(start)

@@ -12,7 +12,6 @@ struct DecodingPlace {
   /// The number of levels below the root.
   let depth: UInt32
 
-  /// Creates a root.
   init(position: Int?) {
     self.position = position.map(UInt32.init) ?? JSONDocument.none
     (parent, ordinal, depth) = (JSONDocument.none, 0, 0)

@@ -54,8 +54,6 @@ struct AccountLogins: Sendable {
   }
 
   /// Returns a text that stands for the users of `request`, as far as keys do not have their accounts; empty for nobody.
-  ///
-  /// Of a source that records its credentials, a key has the account anyway; if there are several, their names may be equal.
   func text(of request: Request) -> String {
     guard all.count > 1 || all.first.map({ $0.recorder == nil }) ?? false else { return "" }
     let call = request.context[CallAccounts.self]
@@ -69,8 +67,6 @@ struct AccountLogins: Sendable {
   }
 
   /// Returns a text that stands for the users of `request`, without their names and tokens; `nil` for nobody.
-  ///
-  /// - Throws: `NetworkError` of kind `authentication` if a user of the call has signed out.
   func digest(of request: Request) throws(NetworkError) -> String? {
     if let failure = signOut(of: request) { throw failure }
     let call = request.context[CallAccounts.self] ?? CallAccounts(all.map(\.source))
@@ -92,8 +88,6 @@ struct AccountLogin: Sendable {
   let recorder: (any RecordsCredentials)?
 
   /// Returns whether it is an interceptor of these places that will add credentials to `request`.
-  ///
-  /// - Parameter isAsked: Whether a source that waits for a challenge counts only after it.
   func authenticates(_ request: Request, from start: Int, to end: Int, isAsked: Bool) -> Bool {
     guard let place, place >= start, place < end, source.covers(request) else { return false }
     return !isAsked || recorder?.authenticates(request) ?? true

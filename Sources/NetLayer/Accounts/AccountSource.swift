@@ -3,18 +3,6 @@ import Streams
 
 /// A type that knows the user for whom it authenticates requests: an interceptor, a ``Signer`` or a transport.
 ///
-/// ```swift
-/// final class Login: Interceptor, AccountSource {
-///   let session = BehaviorRelay<Session?>(value: nil)
-///   var accountState: AccountState { session.value.map { .user($0.name) } ?? .nobody }
-///   var accountChanges: Observable<Void>? { session.asObservable().map { _ in } }
-///   func covers(_ request: Request) -> Bool { request.url.host == "api.example.com" }
-///   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
-///     guard covers(request), let session = session.value else { return next(request) }
-///     return next(request, with: Request.Credentials(account: session.name, headers: ["X-Session": session.key]))
-///   }
-/// }
-/// ```
 /// Everything that outlives a call follows it. Live queries forget the values of a former user, an outbox sends an entry
 /// only for its user, and an upload is continued only by its user. ``AuthenticationInterceptor`` and
 /// ``ChallengeInterceptor`` are sources.
@@ -122,8 +110,7 @@ public struct AccountState: Sendable, Hashable, CustomStringConvertible, CustomR
   /// Returns whether a user was signed in in the sign-in `number`, so that the names need no comparison.
   func isUser(since number: Int) -> Bool { isUser && signIns == number }
 
-  /// Returns whether another user has signed in or out since `former`. A new token of the same user and the first look
-  /// change nothing.
+  /// Returns whether another user has signed in or out since `former`.
   func differs(from former: AccountState) -> Bool {
     if case .named(let old) = former.user, case .named(let new) = user { return old != new }
     if let signIns, let old = former.signIns { return signIns != old }

@@ -81,10 +81,8 @@ extension JSONParameterEncoder {
       }
     }
 
-    /// Returns the words of `key` in lowercase, split like Foundation's `convertToSnakeCase`, so that the server sees the
-    /// same names. A new word starts at a capital letter. In a run of capitals, it starts at the last one before a
-    /// lowercase letter. The first character always starts a word: `myURLPath` becomes `my_url_path`, but `URL` becomes
-    /// `u_rl`.
+    /// Returns the words of `key` in lowercase, split like Foundation's `convertToSnakeCase`: `myURLPath` becomes
+    /// `my_url_path`, but `URL` becomes `u_rl`.
     private func separated(_ key: String, by separator: String) -> String {
       guard !key.isEmpty else { return key }
       var words: [Substring] = []

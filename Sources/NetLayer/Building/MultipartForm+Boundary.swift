@@ -2,9 +2,6 @@ import PortableFoundation
 
 extension MultipartForm {
   /// Returns the boundary of the form: the requested one, or a new one.
-  ///
-  /// - Throws: `NetworkError` of kind `encoding` for a boundary that is malformed (RFC 2046 §5.1.1) or part of the
-  ///   content.
   func boundary(against parts: [Part]) throws -> String {
     try boundary.map { try Self.checked($0, against: parts) } ?? Self.fresh(against: parts)
   }
@@ -47,8 +44,7 @@ extension MultipartForm {
     return boundary
   }
 
-  /// Returns whether `data` contains `mark`, which starts with a hyphen. The search jumps from hyphen to hyphen,
-  /// because the body may be large.
+  /// Returns whether `data` contains `mark`, which starts with a hyphen.
   private static func contains(_ mark: Data, _ data: Data) -> Bool {
     mark.withUnsafeBytes { mark in
       data.withUnsafeBytes { data in

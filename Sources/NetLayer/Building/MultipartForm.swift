@@ -6,9 +6,8 @@ import PortableFoundation
 /// var form = MultipartForm(["album": 7])
 /// form.append(.file(photo, name: "photo"))
 /// ```
-/// Files are read during the upload, and again if the request is resent. The total length is known in advance. A file
-/// that can't be read is an error of kind `invalidRequest` before anything is sent. Texts are sent unchanged, including
-/// line breaks.
+/// Files are read during the upload. A file that can't be read is an error of kind `invalidRequest` before anything is
+/// sent.
 public struct MultipartForm: Sendable {
   /// One part of the form.
   public struct Part: Sendable {
@@ -86,10 +85,6 @@ public struct MultipartForm: Sendable {
   public mutating func append(_ part: Part) { parts.append(part) }
 
   /// Returns the body and its `Content-Type`, with the files read into memory.
-  ///
-  /// Use it for tests and signatures; requests stream their files. Without a `boundary`, each call creates a new one.
-  ///
-  /// - Throws: `NetworkError` of kind `encoding`, or of kind `invalidRequest` for a file that can't be read.
   package func encoded() throws -> (contentType: String, body: Data) {
     let (parts, boundary) = try parts(over: [:])
     var body = Data()

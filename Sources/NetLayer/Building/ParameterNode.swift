@@ -44,8 +44,7 @@ final class ParameterNode {
     return node
   }
 
-  /// Returns a new member, which replaces a member of the same name, or the existing member if `sharing`. `isData`
-  /// states whether its name is data.
+  /// Returns a new member, which replaces a member of the same name, or the existing member if `sharing`.
   func member(_ name: String, sharing: Bool = false, isData: Bool = false) -> ParameterNode {
     guard case .object(var members) = content else { return ParameterNode() }
     let position = position(of: name, in: members)
@@ -85,8 +84,6 @@ final class ParameterNode {
   }
 
   /// Returns the value as JSON, with names as those of `value(keys:)`.
-  ///
-  /// - Throws: `NetworkError` of kind `encoding` for two members with one name.
   func json(keys: JSONParameterEncoder.KeyEncoding) throws -> [UInt8] {
     var text: [UInt8] = []
     try write(to: &text, keys)

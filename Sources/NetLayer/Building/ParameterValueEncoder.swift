@@ -25,8 +25,6 @@ final class ParameterValueEncoder: Sendable {
   func encode(_ value: any Encodable) throws -> ParameterValue { try node(of: value).value(keys: keys) }
 
   /// Converts `value` into a tree with unconverted names.
-  ///
-  /// - Throws: `NetworkError` of kind `encoding` that names the path and the value.
   func node(of value: any Encodable) throws -> ParameterNode {
     do {
       let node = ParameterNode()

@@ -13,12 +13,9 @@ import PortableFoundation
 public protocol Signer: Sendable {
   /// Returns the signature of the request that has `content`.
   ///
-  /// It is called for each attempt immediately before sending, after all interceptors, so that each attempt can have its
-  /// own nonce. It runs in a task that is cancelled with the call. On Linux and on Apple's systems of 2025,
-  /// the task begins on the sending thread, so a signer that does not wait causes no thread switch.
-  ///
-  /// It is also called for each redirect within the origin. The content is then that of the redirected request: the parameters
-  /// of its URL, and those of its body, if the redirect keeps the body. Another origin receives no signature.
+  /// It is called for each attempt immediately before sending, after all interceptors, and for each redirect within the
+  /// origin. It runs in a task that is cancelled with the call. On Linux and on Apple's systems of 2025, the task
+  /// begins on the sending thread.
   ///
   /// - Throws: Any error. The request then fails with it, and nothing is sent.
   func sign(_ content: SignedContent) async throws -> RequestSignature
@@ -114,8 +111,6 @@ final class Signing: Sendable, ContextKey {
   }
 
   /// Returns `request`, which is `encoded` with the changes made by interceptors, with a new signature.
-  ///
-  /// - Throws: `NetworkError` of kind `encoding`, or the signer's own `NetworkError`.
   func sign(_ request: Request) async throws(NetworkError) -> Request {
     do {
       let unsigned = try unsigned(request)
@@ -126,10 +121,8 @@ final class Signing: Sendable, ContextKey {
     }
   }
 
-  /// Returns `next`, to which a redirect within the origin leads, with its own signature.
-  ///
-  /// - Parameter request: The request that was redirected, as it was before it was signed and compressed.
-  /// - Throws: As `sign(_:)`.
+  /// Returns `next`, to which a redirect within the origin leads, with its own signature. `request` is the one that was
+  /// redirected, as it was before it was signed and compressed.
   func sign(_ next: Request, redirectedFrom request: Request) async throws(NetworkError) -> Request {
     do {
       let former = next.context[Signed.self]?.signature ?? RequestSignature()

@@ -72,8 +72,7 @@ extension URL {
 }
 
 enum URLPath {
-  /// Returns whether the path is plain, as most are: nothing to reject, remove or encode. One pass replaces several
-  /// checks.
+  /// Returns whether the path is plain, as most are: nothing to reject, remove or encode.
   static func isPlain(_ path: String) -> Bool {
     var last = UInt8(ascii: "/")
     for byte in path.utf8 {
@@ -86,8 +85,6 @@ enum URLPath {
   }
 
   /// Checks a path without a query.
-  ///
-  /// - Throws: `NetworkError` of kind `invalidRequest` that names the path.
   static func check(_ path: String) throws {
     if let bad = path.unicodeScalars.first(where: { $0 == "?" || $0 == "#" }) {
       throw refused(path, "contains '\(bad)'; escape components with urlEscaped")

@@ -15,8 +15,7 @@ extension String: URLConvertible {
   /// joined with exactly one slash to `base`, whose own path is kept. Text after a `?` is a query.
   ///
   /// - Throws: `NetworkError` of kind `invalidRequest` for a path that contains `..`, a `#` or a control character, or
-  ///   has
-  ///   no base. It has the same kind for a scheme other than http and https, and for an invalid host or port.
+  ///   has no base. It has the same kind for a scheme other than http and https, and for an invalid host or port.
   public func url(below base: URL?) throws -> URL {
     let text = withoutBlanks
     let scheme = text.scheme

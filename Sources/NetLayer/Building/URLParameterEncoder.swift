@@ -174,8 +174,6 @@ public struct URLParameterEncoder: ParameterEncoder {
   }
 
   /// Returns the pairs as text, without a leading `?`.
-  ///
-  /// - Throws: `NetworkError` of kind `encoding`.
   package func text(of parameters: Parameters) throws -> String {
     var text = ""
     for (name, value) in try pairs(of: parameters) {
@@ -188,8 +186,6 @@ public struct URLParameterEncoder: ParameterEncoder {
   }
 
   /// Returns the names and values, sorted and nested according to the options, before they are escaped.
-  ///
-  /// - Throws: `NetworkError` of kind `encoding`.
   func pairs(of parameters: Parameters) throws -> [(name: String, value: String)] {
     let keepsNil = nils != .dropKey
     guard keepsNil || !parameters.isEmpty else { return [] }

@@ -1,11 +1,7 @@
 import PortableFoundation
 
-/// A description of the device, for a backend's common parameters.
-///
-/// ```swift
-/// let device = try Device.current(storingIn: support.appending(path: "device"))
-/// let backend = Backend(baseURL: url, commonParameters: { ["device_id": device.id, "device": device.description] })
-/// ```
+/// A description of the device, for a backend's common parameters:
+/// `{ ["device_id": device.id, "device": device.description] }`.
 public struct Device: Sendable, Hashable, CustomStringConvertible {
   /// A random identifier of this installation. It reveals nothing about the user or the hardware.
   public let id: String

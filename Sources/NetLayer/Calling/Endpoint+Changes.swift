@@ -17,9 +17,6 @@ extension Endpoint {
 
   /// Returns the call with both time limits of each attempt; `nil` for no limit. ``timeout(_:)`` limits the call.
   ///
-  /// ```swift
-  /// let report = try await network.fetch(.get("/report").timeouts(idle: .seconds(60), attempt: .seconds(300)), as: Report.self)
-  /// ```
   /// `idle` is the maximum time without data, `attempt` the time from the start of an attempt to the last byte. A limit
   /// of zero or less is a limit of 1 ms.
   public func timeouts(idle: Duration?, attempt: Duration?) -> Call<Output> {
@@ -29,9 +26,6 @@ extension Endpoint {
   /// Returns the call with one limit for both the time without data and the whole attempt, for a server that responds
   /// when it has news, after up to that time.
   ///
-  /// ```swift
-  /// let news = try await network.fetch(.get("/events", query: ["timeout": 40]).longPoll(.seconds(45)), as: [Message].self)
-  /// ```
   /// Choose a limit that is a few seconds longer than the server's. After it, the call fails with an error of kind
   /// `timeout`.
   public func longPoll(_ limit: Duration) -> Call<Output> { timeouts(idle: limit, attempt: limit) }

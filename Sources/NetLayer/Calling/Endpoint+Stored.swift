@@ -26,10 +26,8 @@ extension Endpoint {
   /// Interceptors before the cache do not see the request. If one of them changes requests, calls look up another key.
   /// The same applies to `removeCachedResponse` and `cachedResponse`.
   ///
-  /// - Throws: `NetworkError` of kind `invalidRequest` if the network has no `CacheInterceptor` or the endpoint can't
-  ///   be cached. It has the same kind for a partial response (206), a response in a file, and a response with
-  ///   `Vary: *`. The kind is `notCached` if an interceptor before the cache has signed a user in. Other kinds are errors of
-  ///   building the request.
+  /// - Throws: `NetworkError` of kind `invalidRequest` if the network has no `CacheInterceptor`, or the endpoint or the
+  ///   response can't be cached. The kind is `notCached` if an interceptor before the cache has signed a user in.
   public func storeCachedResponse(_ response: Response, on network: Network = .default) throws {
     let (cache, key, request) = try place(on: network)
     guard response.file == nil, response.status != 206, response.headers["Vary"]?.contains("*") != true else {

@@ -20,9 +20,6 @@ extension Network {
 
   /// Calls `endpoint` and emits its progress, then its result.
   ///
-  /// ```swift
-  /// app.transfer(.put("/film", .upload(film)))
-  /// ```
   /// - Returns: The events, in order. The result is the last one; a call that fails has none. Progress arrives on the
   ///   backend's `mapping` scheduler, the result where that of `request` does.
   public func transfer<E: Endpoint>(_ endpoint: E) -> Observable<TransferEvent<E.Output>> {

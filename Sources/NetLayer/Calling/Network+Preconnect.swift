@@ -4,12 +4,8 @@ import Streams
 extension Network {
   /// Opens a connection to the origin of `url` ahead, so that the next call saves the round trips of DNS, TCP and TLS.
   ///
-  /// ```swift
-  /// try? await network.preconnect().value
-  /// ```
   /// It sends `HEAD /` without the backend's header fields, parameters, signature, cookies and interceptors, because
-  /// libcurl and URLSession keep a connection only after a response. The server may log this request. Connections that
-  /// stay unused for `CurlTransport.Configuration.maxIdleTime` are closed.
+  /// libcurl and URLSession keep a connection only after a response.
   ///
   /// - Parameter url: A URL of the server; `nil` for the backend's base URL.
   /// - Returns: Work that completes when the server has responded, with any status. It fails with a `NetworkError` if

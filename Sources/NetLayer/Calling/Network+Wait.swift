@@ -52,8 +52,7 @@ extension Network {
   }
 }
 
-/// The scheduler of synchronous calls. Each call has its own serial queue, identified by a key. That queue gets a
-/// thread even if callers block the whole pool of the concurrent queues.
+/// The scheduler of synchronous calls.
 private enum SynchronousCall {
   private static let mark = QueueMark()
 

@@ -25,7 +25,7 @@ public final class Router<E: Endpoint>: Sendable {
 
   /// Calls `endpoint` and passes the response of any status, or the error, to `completion`.
   ///
-  /// - Returns: The running request. Cancelling it calls `completion` with an error of kind `cancelled`.
+  /// - Returns: As for `request`.
   @discardableResult
   public func response(
     _ endpoint: E, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void

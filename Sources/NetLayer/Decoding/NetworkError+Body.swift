@@ -6,14 +6,6 @@ extension NetworkError {
 
   /// Decodes the body of the error response with the backend's decoder, for the API's own description of its errors.
   ///
-  /// ```swift
-  /// do {
-  ///   try await github.fetch(.post("/user/repos", json: repo))
-  /// } catch {
-  ///   guard error.status == 422 else { throw error }
-  ///   show(try error.body(as: GitHubError.self).errors)
-  /// }
-  /// ```
   /// - Throws: This error itself if no response arrived, else a `NetworkError` of kind `parse`.
   public func body<Model: NonisolatedDecodable>(as type: Model.Type = Model.self) throws(NetworkError) -> Model {
     guard let response else { throw self }

@@ -5,10 +5,6 @@ import Streams
 extension ObservableType where Element: Contextual {
   /// Maps each element on the thread where it was emitted, then delivers results, error and completion on the
   /// `delivery` scheduler of the first element's backend.
-  ///
-  /// The scheduler travels with elements and errors, so it is known only when one arrives; without a scheduler,
-  /// delivery is direct. All later events use the same scheduler, including the completion: `asSingle` delivers its
-  /// element with it.
   @inlinable
   func delivering<Result: Sendable>(
     _ transform: @escaping @Sendable (Element) throws -> Result

@@ -1,7 +1,6 @@
 import PortableFoundation
 
-/// The words of the server in the body of an unsuccessful response. An error page is not always JSON; if it is, the server's own
-/// message is the most helpful.
+/// The words of the server in the body of an unsuccessful response.
 extension Response {
   /// The maximum number of characters of a body in an error's reason.
   private static let excerptLength = 200

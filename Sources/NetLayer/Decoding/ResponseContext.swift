@@ -102,12 +102,10 @@ package final class ResponseContext: Sendable, ContextKey {
 
   /// Returns `error` as the backend sees it: mapped, then passed to the global handler, once.
   ///
-  /// An error that is not a `NetworkError` becomes one of kind `other` or `cancelled`. An error of another backend or of an
-  /// interceptor keeps its words; only a text that was chosen for its kind is translated. The returned error is marked as
-  /// reported, so that later operators do not report it again.
+  /// An error of another backend or of an interceptor keeps its words; only a text that was chosen for its kind is
+  /// translated. The returned error is marked as reported, so that later operators do not report it again.
   ///
-  /// - Parameter call: The request of a call that ends with the error, for the observers. The error may have no request, for
-  ///   example that of an interceptor, or another call may have reported it.
+  /// - Parameter call: The request of a call that ends with the error, for the observers.
   package func report(_ error: any Error, from response: Response? = nil, ending call: Request? = nil) -> NetworkError {
     let wrapped = NetworkError.wrapping(error)
     var known =

@@ -10,8 +10,7 @@ import PortableFoundation
 ///   }
 /// }
 /// ```
-/// The package provides `String`, `Data`, `JSON`, `NoContent` and, on Apple platforms, `DecodedImage`. A result type
-/// that is neither `ResponseReadable` nor `Decodable` does not compile.
+/// The package provides `String`, `Data`, `JSON`, `NoContent` and, on Apple platforms, `DecodedImage`.
 public protocol ResponseReadable: Sendable {
   /// The `Accept` field to send unless the request has one; `nil`, the default, for none.
   static var accept: String? { get }

@@ -3,15 +3,6 @@ import PortableFoundation
 extension ServerSentEvent {
   /// Decodes a model from the JSON `data`, with the decoder of the backend that received the event.
   ///
-  /// ```swift
-  /// for try await event in network.events(.get("/changes")).values {
-  ///   switch event.event {
-  ///   case "price": show(try event.decode(Price.self))
-  ///   case "news": show(try event.decode(Headline.self))
-  ///   default: break
-  ///   }
-  /// }
-  /// ```
   /// An event that was created manually uses the decoder of `Network.default`.
   ///
   /// - Throws: `NetworkError` of kind `parse`.

@@ -2,13 +2,6 @@ import Streams
 
 /// An interceptor that uses `await`.
 ///
-/// ```swift
-/// let stamp = AsyncInterceptor { request, next in
-///   var request = request
-///   request.headers["X-Stamp"] = try await clock.stamp()
-///   return try await next(request)
-/// }
-/// ```
 /// `next` returns only the last of several responses, so place it after a `CacheInterceptor`. Each call runs in its own
 /// task, which is cancelled with the call. The response arrives on the backend's `mapping` scheduler.
 public struct AsyncInterceptor: Interceptor {

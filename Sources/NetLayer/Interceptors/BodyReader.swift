@@ -3,8 +3,6 @@ import Streams
 
 /// A reader of a streamed response's body. The response carries it, so that interceptors can wait for the end of the
 /// body.
-///
-/// It cancels the request when the body can no longer be read.
 final class BodyReader: Sendable, ContextKey {
   static var defaultValue: BodyReader? { nil }
 

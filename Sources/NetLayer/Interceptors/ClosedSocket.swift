@@ -11,11 +11,7 @@ extension Response {
   /// The code with which the server has closed the WebSocket that this response opened; `nil` while it is open, and for other
   /// responses.
   ///
-  /// ``AuthenticationInterceptor`` asks `isRejected` about such a response before a session reconnects:
-  ///
-  /// ```swift
-  /// AuthenticationInterceptor(for: [url], isRejected: { $0.status == 401 || $0.closeCode == 4401 }, refresh: refresh)
-  /// ```
+  /// ``AuthenticationInterceptor`` asks `isRejected` about such a response before a session reconnects.
   public internal(set) var closeCode: CloseCode? {
     get { context[CloseCodeKey.self] }
     set { context[CloseCodeKey.self] = newValue }

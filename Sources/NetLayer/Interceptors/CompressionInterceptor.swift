@@ -3,9 +3,6 @@ import Streams
 
 /// An interceptor that compresses request bodies with gzip (RFC 9110 §8.4), for servers that decompress them.
 ///
-/// ```swift
-/// Backend(baseURL: metricsURL, interceptors: [RetryInterceptor(), CompressionInterceptor()])
-/// ```
 /// Bodies below `minSize`, bodies that compression does not shorten, files, streams and multipart forms with files are
 /// sent unchanged, and so is every body without zlib at run time. A request with a `Content-Encoding` is not changed.
 ///

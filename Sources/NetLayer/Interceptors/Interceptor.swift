@@ -2,15 +2,6 @@ import Streams
 
 /// A step between a network and its transport, which observes, changes, retries or responds to requests.
 ///
-/// ```swift
-/// struct Stamp: Interceptor {
-///   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
-///     var request = request
-///     request.headers["X-Request"] = "1"
-///     return next(request)
-///   }
-/// }
-/// ```
 /// `Backend.interceptors` run in order: the first is the outermost, so it sees a request first and its response last.
 /// The signer and the transport follow the last interceptor, so requests arrive built and without a signature. An
 /// unsuccessful status is not yet an error. Use the interceptors of this package in this order, and omit those that you
@@ -30,10 +21,9 @@ import Streams
 public protocol Interceptor: Sendable {
   /// Returns the responses to `request`, usually the ones that `next` emits.
   ///
-  /// It is called once per subscription, on the subscribing thread, and again for each retry, after the delay. It must not
-  /// block.
-  /// Responses of `next` arrive on the backend's `mapping` scheduler. Calls that are streams emit every response; the
-  /// result of a single is the last response.
+  /// It is called once per subscription, on the subscribing thread, and again for each retry, after the delay. It must
+  /// not block. Responses of `next` arrive on the backend's `mapping` scheduler. Calls that are streams emit every
+  /// response; the result of a single is the last response.
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response>
   /// Records values of the calling context, such as task-locals, in `request.context`. It does nothing by default.
   ///

@@ -29,8 +29,7 @@ public struct InterceptorChain: Sendable {
     return network.interceptors[place].intercept(request, next: rest)
   }
 
-  /// Sends `request`, unless a custom source passes it of a user who has signed out. The source adds no credentials then, and
-  /// the user may be back before the request is sent.
+  /// Sends `request`, unless a custom source passes it of a user who has signed out.
   @inline(never)
   private func checked(_ request: Request) -> Observable<Response> {
     guard caller != nil, let failure = network.logins.signOut(of: request) else { return send(request) }
@@ -44,9 +43,9 @@ public struct InterceptorChain: Sendable {
 
   /// Sends `request` with the header fields of `credentials`, which no other origin receives.
   ///
-  /// If the calling interceptor is an ``AccountSource``, the account must be that of the user who began the call. Otherwise,
-  /// nothing is sent, and the stream fails with kind `authentication`. If nobody began the call, that user becomes its user. A
-  /// request whose URL another origin has chosen, such as a link, is sent without the credentials.
+  /// If the calling interceptor is an ``AccountSource``, the account must be that of the user who began the call.
+  /// Otherwise, the stream fails with kind `authentication`. A request whose URL another origin has chosen is sent
+  /// without credentials.
   public func callAsFunction(_ request: Request, with credentials: Request.Credentials) -> Observable<Response> {
     do throws(NetworkError) {
       return send(try carrying(credentials, request))
@@ -76,8 +75,6 @@ public struct InterceptorChain: Sendable {
   public func account(of request: Request) throws(NetworkError) -> String? { try network.logins.digest(of: request) }
 
   /// Returns the account with which the rest of the chain will authenticate `request`, or `nil` for none.
-  ///
-  /// - Parameter isAsked: Whether a source that waits for a challenge counts only after it.
   func laterAccount(of request: Request, isAsked: Bool = true) -> String? {
     network.logins.account(of: request, from: place, isAsked: isAsked)
   }

@@ -1,7 +1,6 @@
 import PortableFoundation
 
-/// A mark of requests that a refresh of a token sends, which therefore can't wait for it. The interceptors that read it set it
-/// when they prepare a request.
+/// A mark of requests that a refresh of a token sends, which therefore can't wait for it.
 enum IsPartOfRefresh: ContextKey {
   static let defaultValue = false
 

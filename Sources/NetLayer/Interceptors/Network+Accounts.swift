@@ -37,16 +37,12 @@ extension Network {
   }
 
   /// Returns the transport and the users of `request`, as a part of the keys under which responses are shared and stored.
-  ///
-  /// Of a source that records its credentials, the key has the account anyway; if there are several, their names may be equal.
   func sharingIdentity(of request: Request) -> TransportIdentity {
     let users = logins.text(of: request)
     return users.isEmpty ? transportIdentity : transportIdentity.adding(users)
   }
 
   /// Emits the users of `request` when all sources know them.
-  ///
-  /// A source knows its user when `loadAccount()` has returned, or when a sign-in has replaced what it was waiting for.
   package func knownAccounts(of request: Request) -> Single<Accounts> {
     .deferred { [self] in
       let accounts = accounts(of: request)

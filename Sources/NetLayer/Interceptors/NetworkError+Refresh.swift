@@ -1,9 +1,8 @@
 import HTTPTransport
 import Streams
 
-/// Tells whether the user was refused or the token server was down, in one place for everything that reads a call's error.
-///
-/// The guide <doc:AuthenticatingRequests> has a table of these errors.
+/// Tells whether the user was refused or the token server was down: the guide <doc:AuthenticatingRequests> has the
+/// table.
 extension NetworkError {
   /// Whether the error is that of a token refresh and says nothing about the user: the token server was down, or the refresh was
   /// not begun. The request was not sent, or the API rejected its token. `response` is that of the token server.
@@ -12,8 +11,7 @@ extension NetworkError {
     set { context[UnfinishedRefresh.self] = newValue }
   }
 
-  /// Returns the error of the calls that wait for a refresh. An outage of the token server keeps its kind, because it says
-  /// nothing about the user.
+  /// Returns the error of the calls that wait for a refresh.
   static func ofRefresh(_ error: any Error) -> NetworkError {
     let isLate = (error as? StreamError) == .timeout
     let cause = isLate ? NetworkError(kind: .timeout, reason: "\(error)") : .wrapping(error)
@@ -38,8 +36,6 @@ extension NetworkError {
 
   /// Returns the error of a call whose token is not refreshed after unsuccessful refreshes. It is that of the last one if all of
   /// them met a token server that was down.
-  ///
-  /// - Parameter outages: The errors of the refreshes; `nil` for a rejection.
   static func ofRefreshes(_ outages: [NetworkError?], within window: Double) -> NetworkError {
     let limit = "\(outages.count) refreshes within \(Duration(clampingSeconds: window).text)"
     let last = outages.last ?? nil
@@ -65,17 +61,6 @@ extension NetworkError {
   /// Whether the user's session has ended, so that no refresh with the same token can succeed. Set it in the `refresh` closure
   /// of an ``AuthenticationInterceptor``, for example after `invalid_grant` (RFC 6749 §5.2).
   ///
-  /// ```swift
-  /// let authentication = AuthenticationInterceptor(for: [shopURL]) { old in
-  ///   do throws(NetworkError) {
-  ///     return try await login.fetch(.post("/token", form: ["refresh_token": old?.refresh]), as: Grant.self).token
-  ///   } catch {
-  ///     var ended = error
-  ///     ended.endsSession = (try? error.response?.decode(String.self, at: "error")) == "invalid_grant"
-  ///     throw ended
-  ///   }
-  /// }
-  /// ```
   /// The interceptor then reads the store again. It uses a token that another process has saved meanwhile, or else removes the
   /// token: the user is signed out. The calls fail with kind `authentication` and the message of this error.
   public var endsSession: Bool {

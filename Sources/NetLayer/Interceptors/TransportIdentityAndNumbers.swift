@@ -6,10 +6,7 @@ import Streams
 package struct TransportIdentity: Sendable, Hashable {
   let keyPart: [UInt8]
 
-  /// - Parameters:
-  ///   - number: The number of the transport.
-  ///   - account: The account that the transport states.
-  ///   - isLasting: Whether stored responses can be recognized after a new launch, which assigns other numbers.
+  /// - Parameter isLasting: Whether stored responses can be recognized after a new launch, which assigns other numbers.
   init(number: UInt64, account: String?, isLasting: Bool) {
     keyPart = CacheKey.start(number: number, account: account, isLasting: isLasting)
   }

@@ -3,11 +3,7 @@ import Streams
 extension Network {
   /// Calls all `endpoints` and emits all results, in the order of the endpoints, when all have succeeded.
   ///
-  /// - Parameters:
-  ///   - endpoints: The endpoints to call; an empty array results in an empty array.
-  ///   - maxConcurrent: The maximum number of requests in flight. The default has no limit, because the transport
-  ///     limits connections itself.
-  ///   - progress: A closure that receives the progress of every call.
+  /// - Parameter maxConcurrent: The maximum number of requests in flight; no limit by default.
   /// - Returns: A single that fails with the first error, whose `index` is the position of its call, and cancels the
   ///   other calls.
   public func zip<E: Endpoint>(

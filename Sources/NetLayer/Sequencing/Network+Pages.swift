@@ -8,14 +8,9 @@ extension Network {
   /// ```
   /// A loop over `values` requests each page on demand. `take` and disposal end the stream without further requests.
   ///
-  /// - Parameters:
-  ///   - endpoint: The endpoint of the first page.
-  ///   - type: The type of the items.
-  ///   - path: The path of the array in the payload, such as `items`; `nil` if the payload is the array.
-  ///   - paging: The style in which the API links its pages.
-  /// - Returns: The pages, on the backend's `delivery` scheduler. Fails with the error of the call. It also fails with
-  ///   a `NetworkError` of kind `repeatedPage` and the page's `index` if a page is repeated, because the stream would never
-  ///   end. A server that ignores the parameter repeats its pages.
+  /// - Parameter path: The path of the array in the payload, such as `items`; `nil` if the payload is the array.
+  /// - Returns: The pages, on the backend's `delivery` scheduler. Fails with the error of the call, or of kind
+  ///   `repeatedPage` with the page's `index` if a page is repeated, because the stream would never end.
   public func pages<Item: Decodable & Sendable>(
     _ endpoint: some Endpoint, of type: Item.Type = Item.self, at path: String? = nil, by paging: Paging = .link
   ) -> Observable<Page<Item>> {
@@ -33,9 +28,6 @@ extension Network {
 
   /// Returns the items of all pages of `endpoint`.
   ///
-  /// ```swift
-  /// let repos = try await github.fetchAll(.get("/user/repos"), of: Repo.self)
-  /// ```
   /// The parameters are those of `pages`. Cancelling the task cancels the request. `maxItems` is the maximum number of items,
   /// 100,000 by default, and `nil` for no limit: a server could continue forever. A page without items counts as one.
   ///

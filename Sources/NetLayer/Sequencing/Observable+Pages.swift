@@ -9,11 +9,8 @@ extension Observable {
   /// Follows the cursors of the pages until a page has none. A loop over `values` requests each page on demand.
   /// `take` and disposal end the stream without further requests.
   ///
-  /// - Parameters:
-  ///   - cursor: The cursor of the first page; `nil` for the beginning.
-  ///   - page: A closure that returns the page at a cursor.
-  /// - Returns: The pages. Fails with the error of the call. It also fails with a `NetworkError` of kind `repeatedPage` and
-  ///   the page's `index` if a cursor is repeated, because the stream would never end.
+  /// - Returns: The pages. Fails with the error of the call, or of kind `repeatedPage` with the page's `index` if a
+  ///   cursor is repeated, because the stream would never end.
   public static func pages<Item: Sendable>(
     startingAt cursor: String?, _ page: @escaping @Sendable (String?) throws -> Observable<Page<Item>>
   ) -> Observable<Page<Item>> where Element == Page<Item> {
@@ -31,9 +28,6 @@ extension Observable {
   /// A page from `list(_:)` repeats another one if their payloads have the same bytes. Pages that the app creates are
   /// compared by their items, if the items are `Equatable`.
   ///
-  /// - Parameters:
-  ///   - number: The number of the first page.
-  ///   - page: A closure that returns the page of a number.
   /// - Returns: The pages that have items, without a repeated page.
   public static func pages<Item: Sendable>(
     startingAt number: Int, _ page: @escaping @Sendable (Int) throws -> Observable<Page<Item>>

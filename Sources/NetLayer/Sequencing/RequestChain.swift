@@ -8,9 +8,9 @@ import Streams
 ///   .run()
 ///   .subscribe(onNext: { first, user in show(user.name) })
 /// ```
-/// A chain is a value: nothing starts until `run()` is subscribed, and each subscription runs the chain again. No
-/// thread is blocked. Disposing cancels the call in flight. The first failure fails the chain with the step's own
-/// error, whose `index` is the position of the step, from 0. A step that returns no endpoint completes the chain.
+/// Nothing starts until `run()` is subscribed, and each subscription runs the chain again. Disposing cancels the call
+/// in flight. The first failure fails the chain with the step's own error, whose `index` is the position of the step,
+/// from 0.
 public struct RequestChain<Results: Sendable, Last: Sendable>: Sendable {
   let network: Network?
   let count: Int
@@ -37,11 +37,7 @@ public struct RequestChain<Results: Sendable, Last: Sendable>: Sendable {
 extension RequestChain where Results == Last {
   /// Creates a chain that starts with the endpoint that `first` returns.
   ///
-  /// - Parameters:
-  ///   - network: The network of steps that don't specify one; `nil` for `Network.default`.
-  ///   - options: The network, transport and callbacks of this step.
-  ///   - first: A closure that returns the endpoint to call, at each subscription. An error that it throws is the
-  ///     failure of this step.
+  /// - Parameter network: The network of steps that don't specify one; `nil` for `Network.default`.
   public init<E: Endpoint>(
     on network: Network? = nil, _ options: StepOptions<Last> = StepOptions(),
     _ first: @escaping @Sendable () throws -> E?

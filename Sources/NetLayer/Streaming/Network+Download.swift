@@ -20,9 +20,7 @@ extension Network {
   ///
   /// - Parameters:
   ///   - destination: The file, in an existing directory. An existing file is replaced at the end.
-  ///   - sha256: The expected digest of the file, 32 bytes. A different digest is an error of kind `file`, and the
-  ///     bytes are removed.
-  ///   - endpoint: A closure that returns the endpoint to call, at each subscription.
+  ///   - sha256: The expected digest of the file, 32 bytes. A different one is an error of kind `file`.
   public func transfer(
     to destination: URL, sha256: Data? = nil, requesting endpoint: @escaping @Sendable () throws -> any Endpoint
   ) -> Observable<TransferEvent<URL>> {
@@ -36,10 +34,6 @@ extension Network {
   }
 
   /// Downloads the response of `endpoint` into a file, like the overload whose closure returns an endpoint.
-  ///
-  /// ```swift
-  /// network.transfer(.get("/file.zip"), to: file)
-  /// ```
   public func transfer(
     _ endpoint: some Endpoint, to destination: URL, sha256: Data? = nil
   ) -> Observable<TransferEvent<URL>> {

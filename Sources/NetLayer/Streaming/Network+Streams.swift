@@ -20,8 +20,7 @@ extension Network {
   ///   for try await chunk in streamed.chunks { try handle.write(contentsOf: chunk) }
   /// }
   /// ```
-  /// Each chunk is read when the loop requests it, which applies backpressure to the server. `body` runs on the
-  /// caller's actor.
+  /// Each chunk is read when the loop requests it. `body` runs on the caller's actor.
   ///
   /// - Throws: The call's `NetworkError`, of kind `cancelled` if the task is cancelled, or an error that `body` throws.
   public func withStream<Result: Sendable>(
@@ -61,13 +60,9 @@ extension Network {
   /// ```
   /// Some proxies end a truncated body as if it were complete. If the server marks its last line, name that mark:
   ///
-  /// - Parameters:
-  ///   - endpoint: The endpoint to call.
-  ///   - type: The type of the models.
-  ///   - maxLineLength: The maximum number of bytes in a line.
-  ///   - isLast: A closure that returns whether a model is the last one. The stream emits it, completes, and ends the
-  ///     request. If the body ends earlier, the stream fails with an error of kind `connection`, because the response is
-  ///     incomplete. `nil`, the default, completes the stream at the end of the body.
+  /// - Parameter isLast: A closure that returns whether a model is the last one. The stream emits it, completes, and
+  ///   ends the request. If the body ends earlier, the stream fails with an error of kind `connection`. `nil`, the
+  ///   default, completes the stream at the end of the body.
   public func lines<Model: Decodable & Sendable>(
     _ endpoint: some Endpoint, as type: Model.Type = Model.self, maxLineLength: Int = 1 << 20,
     until isLast: (@Sendable (Model) -> Bool)? = nil
@@ -166,8 +161,6 @@ private final class LineModels<Model: Decodable & Sendable>: Sendable {
   }
 
   /// Emits the models of the lines that `chunk` completes.
-  ///
-  /// - Throws: `NetworkError` with the number of the line.
   func read(_ chunk: Data, _ emit: @escaping (Model) -> Void) throws {
     try read(emit) { lines, take in try lines.feed(chunk, take) }
   }

@@ -4,16 +4,9 @@ import Streams
 extension Network {
   /// Opens a WebSocket at `endpoint`, calls `body` with it, and closes it when `body` returns.
   ///
-  /// ```swift
-  /// try await network.withWebSocket(.get("/chat")) { socket in
-  ///   try await socket.send("hello")
-  ///   for try await message in socket.messages { print(message) }
-  /// }
-  /// ```
-  /// The opening request is built like any other request and passes through the interceptors, so that a token is
-  /// refreshed after a 401 response. `ws` and `wss` URLs are treated as `http` and `https`. When `body` returns, the
-  /// socket is closed with code 1000. The call then returns when the server has responded, or after 5 s. When `body`
-  /// throws, the call throws immediately. `body` runs on the caller's actor.
+  /// `ws` and `wss` URLs are treated as `http` and `https`. When `body` returns, the socket is closed with code 1000.
+  /// The call then returns when the server has responded, or after 5 s. When `body` throws, the call throws
+  /// immediately. `body` runs on the caller's actor.
   ///
   /// - Throws: The call's `NetworkError`: of kind `status` if the server did not open a socket, `cancelled` if the task
   ///   is cancelled. Errors that `body` throws are rethrown.

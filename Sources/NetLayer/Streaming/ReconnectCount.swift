@@ -4,13 +4,6 @@ import Streams
 ///
 /// A connection has succeeded when it has lasted: 5 s if it has received an event or a message, otherwise the policy's
 /// `maxDelay`, at least 5 s and at most 60 s. A server that has sent a delay of 1 s or more may end it after each event.
-///
-/// | server | connections |
-/// |---|---|
-/// | is quiet, and ends each connection after an hour | after the first delay of the policy |
-/// | sends events for 25 s, and ends the connection | after the first delay of the policy |
-/// | sends `retry: 10000` and one event, and ends the connection | every 10 s |
-/// | greets, and ends the connection | after growing delays, until the attempts are used up |
 final class ReconnectCount: Sendable {
   private struct State {
     var attempts = 0
@@ -48,9 +41,7 @@ final class ReconnectCount: Sendable {
 
   /// Returns the delay before the next connection, or `nil` if there is none.
   ///
-  /// - Parameters:
-  ///   - isEnd: Whether the server has ended the connection normally, and another one is expected.
-  ///   - stated: The delay that the server has stated in the stream.
+  /// - Parameter isEnd: Whether the server has ended the connection normally, and another one is expected.
   func pause(after error: any Error, isEnd: Bool = false, stated: Duration? = nil) -> Duration? {
     guard let policy else { return nil }
     let now = policy.timer.uptime

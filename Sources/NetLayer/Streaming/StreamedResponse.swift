@@ -25,8 +25,7 @@ public struct StreamedResponse: Sendable {
   /// The chunks of the body, emitted on the backend's `mapping` scheduler. Each chunk is emitted after the previous one
   /// has been processed and, in a loop over `values`, when the loop requests it.
   ///
-  /// Operators that deliver elements later or on another thread disable backpressure. For example, `observeOn` buffers
-  /// chunks without a limit.
+  /// Operators that deliver elements later or on another thread, such as `observeOn`, disable backpressure.
   public var body: Observable<Data> {
     let (reader, response) = (reader, response)
     return Observable(push: { subscription, next in

@@ -43,8 +43,7 @@ extension WebSocketSession {
 
   /// Decodes each of `messages` from JSON with the backend's `decoder`.
   ///
-  /// A message that can't be decoded ends this subscription with an error of kind `parse`, which does not trigger a
-  /// reconnection.
+  /// A message that can't be decoded ends this subscription with an error of kind `parse`, without a reconnection.
   public func messages<Model: Decodable & Sendable>(as type: Model.Type) -> Observable<Model> {
     messages.map { [reading] message in
       do {

@@ -134,8 +134,7 @@ public final class WebSocket: Sendable {
     }
   }
 
-  /// The messages, each emitted after the previous one has been processed. Only one subscriber can read them; disposing
-  /// ends the socket.
+  /// The messages, each emitted after the previous one has been processed.
   var stream: Observable<WebSocketMessage> {
     Observable.create { [self] observer in
       guard link.messages.claim() else {

@@ -9,14 +9,12 @@ extension OutboxDirectory {
     fileprivate(set) var last: OutboxName?
   }
 
-  /// The number of known entries.
   var count: Int { known.withLock { $0?.files.count ?? 0 } }
   /// The last name that was known; `nil` for none.
   var last: OutboxName? { known.withLock { $0?.last } }
   /// Returns the known file of an entry; `nil` if it is unknown.
   func file(of id: UUID) -> File? { known.withLock { $0?.files[id] } }
 
-  /// Returns whether the entry exists.
   func contains(_ id: UUID) throws -> Bool {
     let isListed = try refresh() != nil
     if let file = file(of: id), isListed || contains(file) { return true }

@@ -2,7 +2,6 @@ import PortableFoundation
 
 /// The files of an outbox, one for each entry, and the lock of the process that sends.
 final class OutboxDirectory: Sendable {
-  /// A file in the directory, as its name states.
   struct File: Hashable {
     let name: OutboxName
     let hold: OutboxState.Hold?

@@ -49,7 +49,6 @@ final class OutboxEntry: Sendable {
     (type, value) = (head?.type, head?.value)
   }
 
-  /// The content of the file.
   var bytes: Data {
     get throws {
       let head = Head(

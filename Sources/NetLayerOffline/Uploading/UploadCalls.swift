@@ -1,6 +1,5 @@
 import PortableFoundation
 
-/// The requests of an upload.
 struct UploadCalls: Sendable {
   private let method: UploadProtocol
   /// Creates the upload with an empty body. Common parameters of the backend then go into the query.
@@ -68,10 +67,8 @@ struct UploadCalls: Sendable {
   /// Asks for the offset.
   func ask(_ upload: URL) -> CallContent { call(.head, upload, method.plain) }
 
-  /// Deletes the upload.
   func delete(_ upload: URL) -> CallContent { call(.delete, upload, method.plain) }
 
-  /// Appends bytes.
   func append(
     to upload: URL, from offset: Int64, isLast: Bool, _ body: Request.BodyStream?, timeouts: Request.Timeouts,
     replacesPatch: Bool

@@ -8,7 +8,6 @@ import PortableFoundation
 struct UploadState: Sendable {
   /// The stored part of the state.
   struct Note: Sendable, Equatable, Codable {
-    /// The URL of the upload.
     var url: URL
     /// The version of the file that is uploaded.
     var file: FileVersion
@@ -24,7 +23,6 @@ struct UploadState: Sendable {
     }
   }
 
-  /// The response to a complete upload.
   struct Finished: Sendable, Equatable, Codable {
     /// The maximum number of bytes of a body that is stored.
     static let maxBody = 16 << 10
@@ -35,7 +33,6 @@ struct UploadState: Sendable {
     var body: Data
   }
 
-  /// The facts in a response.
   struct Reply: Sendable, Equatable {
     var status: Int
     /// The URL of the upload; `nil` if there is none, or none that may be used.
@@ -71,7 +68,6 @@ struct UploadState: Sendable {
     case lastChunk
     /// The file has changed since the start.
     case changed
-    /// The pause is over.
     case resumed
     /// The note could not be written. Without an action in response, the upload has ended and does not need it.
     case unsaved

@@ -1,6 +1,5 @@
 import PortableFoundation
 
-/// The entry of a request in this program, without secrets.
 extension HAREntry {
   /// Creates the entry of `request` and its result, without the request's redirects.
   init(
@@ -85,14 +84,12 @@ extension HAREntry.Timings {
 }
 
 extension HAREntry.Failure {
-  /// Creates the failure of `error`, without secrets.
   init(_ error: NetworkError, redaction: Redaction) {
     self.init(kind: error.kind.rawValue, code: error.code, reason: redaction.redacted(error.reason))
   }
 }
 
 extension HAREntry.SentBody {
-  /// Creates the body of `request`, without secrets.
   package init(_ request: Request, redaction: Redaction) {
     let bytes: Data
     switch request.body {
@@ -140,7 +137,6 @@ extension HAREntry.SentBody {
 }
 
 extension Duration {
-  /// The duration in milliseconds.
   package var milliseconds: Double { inSeconds * 1_000 }
 }
 

@@ -80,7 +80,6 @@ package struct HAREntry: Sendable, Equatable {
     package var data: String
   }
 
-  /// A server-sent event.
   package struct Event: Sendable, Equatable {
     /// The time in seconds since 1970.
     package var time: Double
@@ -100,7 +99,6 @@ package struct HAREntry: Sendable, Equatable {
     package var cache: String?
     /// The number of the call that was sent in place of this one.
     package var coalesced: Int?
-    /// The type of the endpoint.
     package var endpoint: String?
     /// The time of decoding, in milliseconds.
     package var decoding: Double?
@@ -116,7 +114,6 @@ package struct HAREntry: Sendable, Equatable {
   }
 }
 
-/// The dates of an archive.
 enum HARDate {
   /// Returns the date in UTC, with milliseconds. A date before the year 0000 or after 9999 is the first or the last of
   /// these years.

@@ -8,7 +8,6 @@ package final class HARFile: @unchecked Sendable {  // safe: used by one thread 
   private let directory: DurableDirectory
   private let name: String
   private let limit: Int
-  /// The JSON of the entries.
   private var entries: [Data]
   /// The number of bytes of the archive, and of its last write.
   private var (size, written) = (0, 0)

@@ -23,7 +23,6 @@ extension HARReader {
     facts.decoding = milliseconds(json["_decodeMilliseconds"])
   }
 
-  /// Reads the messages of a WebSocket.
   static func messages(_ json: JSON) -> [HAREntry.Message] {
     (json.array ?? []).prefix(maxMessages).compactMap { message in
       guard let data = message["data"].string else { return nil }
@@ -33,7 +32,6 @@ extension HARReader {
     }
   }
 
-  /// Reads server-sent events.
   static func events(_ json: JSON) -> [HAREntry.Event] {
     (json.array ?? []).prefix(maxMessages).compactMap { event in
       guard let data = event["data"].string else { return nil }

@@ -8,7 +8,6 @@ import PortableFoundation
 package enum HARReader {
   /// The maximum number of bytes of an archive.
   package static let maxSize = 256 << 20
-  /// The maximum number of entries.
   static let maxEntries = 100_000
   /// The maximum numbers of header fields of a message, and of messages or events of an entry.
   static let maxFields = 1_000
@@ -59,7 +58,6 @@ package enum HARReader {
     return dated.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
   }
 
-  /// The reason why an archive can't be read.
   package struct Invalid: Error {
     package let reason: String
     init(_ reason: String) { self.reason = reason }

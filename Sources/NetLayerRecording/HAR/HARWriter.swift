@@ -7,7 +7,6 @@ package enum HARWriter {
     #"{"log":{"version":"1.2","creator":{"name":"NetLayer","version":"0.1"},"pages":[],"entries":["#.utf8)
   private static let end = Data("\n]}}\n".utf8)
 
-  /// Returns an archive of these entries.
   package static func archive(_ entries: [HAREntry]) -> Data { archive(encoded: entries.map(encoded)) }
 
   /// Returns an archive of entries that `encoded` has returned, with one entry in each line.
@@ -21,7 +20,6 @@ package enum HARWriter {
     return archive + end
   }
 
-  /// Returns the number of bytes of an archive.
   static func size(encoded entries: [Data]) -> Int {
     entries.reduce(start.count + end.count) { $0 + $1.count + separator }
   }

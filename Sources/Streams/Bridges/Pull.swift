@@ -26,7 +26,6 @@ final class Pull<Element: Sendable>: Subscription, @unchecked Sendable {  // saf
 
   // MARK: The stream
 
-  /// Receives one element; called serially.
   func receive(_ element: Element) {
     let (reader, dropped) = state.withLock { state -> (Reader?, Element?) in
       if let reader = state.reader.take() { return (reader, nil) }

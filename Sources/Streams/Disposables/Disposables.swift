@@ -15,7 +15,6 @@ public enum Disposables {
   }
 }
 
-/// A disposable that does nothing.
 final class NopDisposable: Disposable {
   static let shared = NopDisposable()
   func dispose() {}

@@ -134,7 +134,6 @@ final class MergeBacklog<Element: Sendable>: Sendable {
     }
   }
 
-  /// Counts a running stream out.
   func noteEnd() { state.withLock { $0.running -= 1 } }
 
   /// Returns whether the limit is reached. If so, `resume` is called when it no longer is, unless `outer` has ended.
@@ -155,7 +154,6 @@ final class MergeBacklog<Element: Sendable>: Sendable {
   func dropResumes() { state.release { exchange(&$0.resumes, with: []) } }
 }
 
-/// The scope of one inner stream.
 @usableFromInline
 final class MergeInner<Element: Sendable>: Subscription, @unchecked Sendable {
   // Safe: `slot` is written before the inner stream runs, and read after it has terminated.

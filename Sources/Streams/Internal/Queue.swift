@@ -38,10 +38,8 @@ package struct Queue<Element> {
     return oldest
   }
 
-  /// The oldest element.
   @inlinable var first: Element? { count > 0 ? ring[head] : nil }
 
-  /// The newest element.
   @inlinable var last: Element? { count > 0 ? ring[(head &+ count &- 1) & (ring.count &- 1)] : nil }
 
   /// The element after `offset` older ones; `nil` beyond the newest.

@@ -6,7 +6,6 @@ package struct QueueMark: @unchecked Sendable {  // safe: a constant, `Sendable`
 
   package init() {}
 
-  /// Marks `queue`.
   package func put(on queue: DispatchQueue) { queue.setSpecific(key: key, value: true) }
 
   /// Whether the current code runs on a marked queue, or on a queue that targets one.

@@ -25,7 +25,6 @@ struct SpreadCounter: ~Copyable, Sendable {
   private let g = Line()
   private let h = Line()
 
-  /// Adds `amount` to one of the counters.
   func add(_ amount: Int) {
     var local: UInt8 = 0
     let stack = withUnsafeMutablePointer(to: &local) { UInt64(UInt(bitPattern: $0)) }

@@ -39,7 +39,6 @@ extension Observable {
   }
 }
 
-/// The state of an `amb`: the source that was first.
 private final class Amb: Sendable {
   // The index of the winner, or -1 before the first event.
   private let winner = Atomic<Int>(-1)

@@ -19,7 +19,6 @@ extension ObservableType {
   }
 }
 
-/// The scope above a `buffer`.
 @usableFromInline
 final class Buffer<Element: Sendable>: TimedScope<[Element]>, @unchecked Sendable {
   // Safe: the state is used only inside the drain, so no run-time exclusivity checks are needed.

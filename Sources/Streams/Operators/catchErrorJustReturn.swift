@@ -13,7 +13,6 @@ extension ObservableType {
   }
 }
 
-/// The scope above a `catchErrorJustReturn`.
 @usableFromInline
 final class ReturnScope<Element: Sendable>: Scope, @unchecked Sendable {  // safe: adds constants
   @usableFromInline let element: Element

@@ -12,7 +12,6 @@ extension ObservableType {
   }
 }
 
-/// The scope above a `debounce`.
 private final class Debounce<Element: Sendable>: TimedScope<Element>, @unchecked Sendable {  // safe: see `drain`
   private var waiting: Element?
   private var silence = Silence()

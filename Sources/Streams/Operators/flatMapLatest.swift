@@ -18,7 +18,6 @@ extension ObservableType {
   }
 }
 
-/// The scope of the outer stream of a `flatMapLatest`.
 @usableFromInline
 final class FlatMapLatest<Element: Sendable>: Scope, @unchecked Sendable {
   // Safe: atomics and a drain; only the outer stream, whose events are serial, uses `lastID`.

@@ -20,7 +20,6 @@ extension ObservableType {
   }
 }
 
-/// The latest element of a `sample`.
 private final class Sample<Element: Sendable>: Sendable {
   private struct State {
     var latest: Element?

@@ -20,7 +20,6 @@ extension ObservableType {
   }
 }
 
-/// The scope above a `throttle`.
 private final class Throttle<Element: Sendable>: TimedScope<Element>, @unchecked Sendable {  // safe: see `drain`
   private let latest: Bool
   private var waiting: Element?

@@ -48,7 +48,6 @@ extension ObservableType {
 /// An error that distinguishes a timeout of this operator from a timeout of the source.
 private struct TimedOut: Error {}
 
-/// The scope above a `timeout`.
 private final class Timeout<Element: Sendable>: Scope, @unchecked Sendable {  // safe: a lock and an emitter
   private enum Phase {
     /// The limit is running.

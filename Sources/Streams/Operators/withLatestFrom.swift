@@ -33,7 +33,6 @@ extension ObservableType {
   }
 }
 
-/// The latest element of the second stream of a `withLatestFrom`.
 @usableFromInline
 final class Latest<Element: Sendable>: Sendable {
   // Guards the element. Not in the drain: while the observer is busy, elements replace one another instead of waiting.

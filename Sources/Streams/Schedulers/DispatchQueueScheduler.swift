@@ -1,7 +1,6 @@
 import Dispatch
 import PortableFoundation
 
-/// The common implementation of the schedulers that use a dispatch queue.
 struct DispatchQueueScheduler: Sendable {
   let queue: DispatchQueue
 

@@ -17,7 +17,6 @@ public final class MainScheduler: SchedulerType {
 
   private init() { Self.mark.put(on: .main) }
 
-  /// Whether the current code runs on the main queue.
   static var isOnMainQueue: Bool {
     _ = instance
     return mark.isHere

@@ -1,4 +1,3 @@
-/// The observers of a subject and its terminal event.
 @usableFromInline
 struct Roster<Member> {
   // In ascending order of IDs, for binary search. Of many members, one that has left keeps its place, until half of the

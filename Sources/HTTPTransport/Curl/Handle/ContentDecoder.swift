@@ -48,7 +48,6 @@
     /// The maximum size of a chunk that one coding passes to the next.
     private static let chunkSize = 1 << 14
 
-    /// The codings, in the order of decoding.
     private var stages: [Stage] = []
     /// Whether any coded bytes have been received.
     private(set) var hasInput = false
@@ -58,7 +57,6 @@
     /// Whether the content has ended in every coding.
     var isAtEnd: Bool { stages.allSatisfy(\.isAtEnd) }
 
-    /// The names of the codings, in the order of decoding.
     var names: String { stages.map(\.name).joined(separator: ", ") }
 
     /// Creates a decoder for the codings of a `Content-Encoding` field, up to the first one that can't be decoded; `nil` if

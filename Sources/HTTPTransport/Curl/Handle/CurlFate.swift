@@ -23,12 +23,9 @@
     private static let losses = connectionLosses + [CURLE_HTTP2_STREAM]
 
     /// - Parameters:
-    ///   - code: libcurl's result.
     ///   - starts: The number of times that libcurl has started to send the request.
     ///   - isRefused: Whether the transport has refused the connection at the first start.
     ///   - status: The status of the last head, also of an incomplete one; 0 without a head.
-    ///   - isHeadComplete: Whether the final head has been received.
-    ///   - isBodyComplete: Whether the body has the length that the final head announces, or there is none.
     init(code: CURLcode, starts: Int, isRefused: Bool, status: Int, isHeadComplete: Bool, isBodyComplete: Bool) {
       if isRefused {
         self = .notSent

@@ -2,7 +2,6 @@
   import CLibcurl
   import PortableFoundation
 
-  /// The HTTP version of a transfer.
   extension CurlHandle {
     /// Sets the HTTP version of `transfer`.
     ///

@@ -2,7 +2,6 @@
   import CLibcurl
   import PortableFoundation
 
-  /// The measurements of libcurl for a transfer.
   extension CurlHandle {
     /// The uptime in nanoseconds at which the connection was established; `nil` until then.
     var connectedAt: UInt64? {
@@ -36,14 +35,12 @@
     /// The number of bytes of the body that the system has accepted.
     var bytesSent: Int64 { Swift.max(0, ccurl_easy_get_int64(easy, CURLINFO_SIZE_UPLOAD_T)) }
 
-    /// The progress of the completed transfer.
     var finalProgress: TransferProgress {
       let sent = bytesSent
       let received = Swift.max(0, ccurl_easy_get_int64(easy, CURLINFO_SIZE_DOWNLOAD_T))
       return TransferProgress(sent: sent, sendTotal: sent, received: received, receiveTotal: received)
     }
 
-    /// Returns the measurements of the transfer until now.
     func metrics(of transfer: CurlTransfer, at now: UInt64) -> TransferMetrics {
       let raw = ccurl_easy_get_metrics(easy)
       func span(_ micros: Int64) -> Duration { .microseconds(Swift.max(0, micros)) }

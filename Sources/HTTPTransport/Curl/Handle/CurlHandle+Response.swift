@@ -2,7 +2,6 @@
   import CLibcurl
   import PortableFoundation
 
-  /// The processing of received data.
   extension CurlHandle {
     /// The maximum size of a redirect's body that is read and dropped to keep the connection. For larger bodies, a new
     /// connection is cheaper.

@@ -2,7 +2,6 @@
   import CLibcurl
   import PortableFoundation
 
-  /// The decision whether a request may be sent over a connection.
   extension CurlHandle {
     /// Records that libcurl is about to send the request. Returns `false` if it must not be sent.
     ///
@@ -42,7 +41,6 @@
       return ccurl_multi_is_unfit(multi, easy, connectionData, localPort, inspects, toleratesInput, idle)
     }
 
-    /// Records the connection of the request.
     private func noteConnection(_ localPort: Int32, isNew: Bool) {
       if case .unixSocket(let path) = attempt.address?.kind {
         ccurl_multi_note_file(multi, connectionData, path, isNew)

@@ -50,7 +50,6 @@
       /// Whether the request waits for permission to send the body, and whether libcurl has requested its first bytes.
       var expectsContinue = false
       var hasBodyBegun = false
-      /// Whether sending is paused.
       var isSendPaused = false
       /// The reason why a callback ended the transfer: the response violates a rule.
       var abortReason: String?
@@ -77,7 +76,6 @@
       var isHeld = false
       /// Whether the loop continues to decode the input in its next turn.
       var isResting = false
-      /// Whether receiving is paused.
       var isPaused = false
       /// The code with which libcurl ended the transfer while a pause still holds decoded content back.
       var heldCode: CURLcode?

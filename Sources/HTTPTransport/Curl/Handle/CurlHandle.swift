@@ -11,7 +11,6 @@
     let connectionData = UnsafeMutablePointer<ccurl_transfer>.allocate(capacity: 1)
     var settings = Settings()
     var attempt = Attempt()
-    /// The current transfer.
     var transfer: CurlTransfer?
     // Unchecked, because each line of a head would be checked several times. Only the loop's thread accesses them, and no
     // access is reentrant.
@@ -56,7 +55,6 @@
       connectionData.deallocate()
     }
 
-    /// Sets the options that all transfers have in common.
     private func setUp() {
       settings = Settings()
       setUpConnections()
@@ -66,7 +64,6 @@
       if CurlLibrary.keepsFreedFields { setDebugCallback() }
     }
 
-    /// Prepares the handle for the current request of `transfer`.
     func prepare(_ transfer: CurlTransfer) throws(NetworkError) {
       self.transfer = transfer
       errorText.pointee = 0

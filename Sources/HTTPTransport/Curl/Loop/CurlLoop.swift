@@ -144,7 +144,6 @@
       }
     }
 
-    /// Continues a transfer after a pause.
     private func continueAfterPause(_ transfer: CurlTransfer) {
       // The server was not silent; the client was paused.
       transfer.lastActivity = now

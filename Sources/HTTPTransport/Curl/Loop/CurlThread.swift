@@ -13,7 +13,6 @@
     final var nextCheck = Deadline.never
     /// The time at the start of the turn, which is precise enough for limits and cheaper than a call per callback.
     final var now = Deadline.now()
-    /// The number of the current turn.
     final var turn: UInt64 = 0
 
     /// The actions to run after the end. Any thread appends; the loop takes them once and calls them outside the lock.
@@ -27,7 +26,6 @@
       (self.multi, self.configuration) = (multi, configuration)
     }
 
-    /// Runs the loop until it is shut down.
     func run() {}
 
     /// Ends everything in flight, and then calls `cleanUp`.

@@ -25,7 +25,6 @@
     var refusals = 0
     /// The maximum number of sends over HTTP/2, and of refused connections.
     private static let (maxSends, maxRefusals) = (3, 5)
-    /// Whether the next send over HTTP/2 is the last one.
     var isLastSend: Bool { sends == Self.maxSends - 1 }
     /// The error of an invalid request, which must not be sent.
     let requestFailure: NetworkError?
@@ -94,7 +93,6 @@
       return next
     }
 
-    /// Records activity on the wire.
     func touch() { lastActivity = loop.now }
 
     /// Records the sent bytes of the body. libcurl requests 64 KB at a time, possibly with long gaps.
@@ -129,10 +127,8 @@
         redirects: trail.redirects.count)
     }
 
-    /// The HTTP version that the caller requests.
     var httpVersion: Request.HTTPVersion { currentRequest.chosenOptions?.value.httpVersion ?? .automatic }
 
-    /// Whether the current request uses HTTP/2 without TLS.
     var isCleartextHTTP2: Bool { httpVersion == .http2 && !isSecure }
 
     /// Whether the current request may share its connection with others.

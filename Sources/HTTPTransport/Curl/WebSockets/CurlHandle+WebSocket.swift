@@ -2,12 +2,10 @@
   import CLibcurl
   import PortableFoundation
 
-  /// The use of a handle for a WebSocket: opening the connection, reading and writing.
   extension CurlHandle {
     /// The result of reading or writing.
     enum Flow {
       case bytes(Int)
-      /// The call would block.
       case wait
       /// The connection has ended. Only reading detects this.
       case end

@@ -106,12 +106,10 @@
       return FailedWebSocket(error)
     }
 
-    /// Fails a message that is sent after the end of a loop.
     static func fail(_ error: NetworkError, _ completion: @escaping @Sendable (NetworkError?) -> Void) {
       failureQueue.async { completion(error) }
     }
 
-    /// A WebSocket that never opens.
     private final class FailedWebSocket: WebSocketControl {
       private let error: NetworkError
 

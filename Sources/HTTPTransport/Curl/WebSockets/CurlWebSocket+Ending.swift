@@ -2,7 +2,6 @@
   import CLibcurl
   import PortableFoundation
 
-  /// The time limits of a WebSocket, and its end.
   extension CurlWebSocket {
     /// The time in nanoseconds that the server has to close the connection.
     private static let lingering: UInt64 = 1_000_000_000
@@ -97,7 +96,6 @@
       for send in left { send.completion(error) }
     }
 
-    /// Releases the connection.
     func release() {
       if phase == .lingering { phase = .over }
       if let handle = handle.take() {

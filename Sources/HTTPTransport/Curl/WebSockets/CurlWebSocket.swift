@@ -195,7 +195,6 @@
       deliver()
     }
 
-    /// Processes a response other than 101.
     private func receiveOtherResponse(_ status: Int, _ headers: HTTPHeaders, _ body: Data) {
       currentRequest.chosenOptions?.value.cookies?.store(headers, from: currentRequest.url)
       var headers = headers
@@ -225,7 +224,6 @@
       }
     }
 
-    /// Delivers messages until a pause.
     private func deliver() {
       while phase == .open, !isPaused, let event = stateMachine?.next() { handle(event) }
       flush()
@@ -252,7 +250,6 @@
     /// Whether the caller has paused reading. Messages that arrive while the WebSocket closes are read and dropped.
     var isPaused: Bool { phase == .open && gate.isPaused && stateMachine?.isOpen == true }
 
-    /// Continues after a pause.
     func continueAfterPause() {
       guard phase == .open else { return }
       stateMachine?.touch(at: loop.now)
@@ -299,7 +296,6 @@
       }
     }
 
-    /// Writes as many bytes as the system accepts.
     func flush() {
       guard writeFailure == nil else {
         _ = stateMachine?.takeOutput()

@@ -6,7 +6,6 @@
   /// The event loop of a transport's WebSockets, on its own thread: connects with libcurl, and waits with epoll.
   // @unchecked Sendable: other threads use only `inbox`; everything else belongs to the loop's thread.
   final class CurlWebSocketLoop: CurlThread, @unchecked Sendable {
-    /// A command from another thread to the loop.
     enum Command {
       case open(CurlWebSocket)
       case send(CurlWebSocket, WebSocketMessage, @Sendable (NetworkError?) -> Void)
@@ -26,7 +25,6 @@
     /// takes all in one step.
     private let inbox = Locked(Inbox())
 
-    /// The buffer for data read from any WebSocket.
     private(set) var scratch = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var live: [ObjectIdentifier: CurlWebSocket] = [:]
     private var connecting: [ObjectIdentifier: CurlWebSocket] = [:]
@@ -80,7 +78,6 @@
 
     func makeHandle() -> CurlHandle? { CurlHandle(configuration, multi: multi, share: share) }
 
-    /// Releases a handle, which closes its connection.
     func release(_ handle: CurlHandle) {
       connecting[ObjectIdentifier(handle)] = nil
       ccurl_multi_remove(multi, handle.easy)

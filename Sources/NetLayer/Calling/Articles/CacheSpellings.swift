@@ -61,7 +61,6 @@ extension Endpoint {
   /// GitHub.userProfile("InsectQY").onCache(User.self) { local in show(local) }.request()
   /// ```
   /// - Parameters:
-  ///   - type: Any `Decodable`.
   ///   - path: The path of the model in the whole body, such as `data.user`; `nil` for the payload.
   ///   - onCache: A closure that is called at most once, before the result.
   public func onCache<Model: Decodable & Sendable>(

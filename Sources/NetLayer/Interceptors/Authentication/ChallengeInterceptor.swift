@@ -3,9 +3,6 @@ import Streams
 
 /// An interceptor that responds to the `WWW-Authenticate` challenge of a server with a user name and a password.
 ///
-/// ```swift
-/// Backend(baseURL: url, interceptors: [ChallengeInterceptor(for: [url], user: "ada", password: password)])
-/// ```
 /// It supports Digest (RFC 7616) with SHA-256 and MD5, and Basic (RFC 7617). Digest takes precedence, and does not reveal
 /// the password. Basic does, so it is used only over `https`, unless `allowsBasicWithoutTLS` is `true`: otherwise, an
 /// attacker in the network could ask for it.

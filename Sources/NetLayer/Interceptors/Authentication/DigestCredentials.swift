@@ -1,7 +1,6 @@
 import PortableFoundation
 
-/// The response to a Digest challenge (RFC 7616), with SHA-256 or MD5 and the protection `auth`. It also supports servers
-/// without a protection (RFC 2069).
+/// The response to a Digest challenge (RFC 7616), with SHA-256 or MD5 and the protection `auth`.
 struct DigestCredentials: Sendable {
   private let challenge: Challenge
   private let hash: @Sendable (Data) -> Data
@@ -49,8 +48,6 @@ struct DigestCredentials: Sendable {
   mutating func renew(_ nonce: String) { (self.nonce, count) = (nonce, 0) }
 
   /// Returns the `Authorization` field of the next request, with the random text `cnonce`.
-  ///
-  /// - Parameter target: The path and the query, as sent.
   mutating func authorization(
     user: String, password: String, method: String, target: String, cnonce: String
   ) -> String {

@@ -12,11 +12,8 @@
   public struct KeychainTokenStore: TokenStore {
     private let item: KeychainItem
 
-    /// Creates a store for one token.
-    ///
-    /// - Parameters:
-    ///   - service: The name that groups the items of an app; the bundle identifier by default.
-    ///   - account: The name that distinguishes the tokens of a service.
+    /// Creates a store for one token: `account` distinguishes the tokens of a `service`, the bundle identifier by
+    /// default.
     public init(service: String = Bundle.main.bundleIdentifier ?? "NetLayer", account: String = "token") {
       item = KeychainItem(service: service, account: account)
     }

@@ -4,9 +4,6 @@ import Streams
 /// An interceptor that repeats the value of a cookie in a header field, as servers require that protect themselves against
 /// cross-site request forgery.
 ///
-/// ```swift
-/// Backend(baseURL: url, options: .init(cookies: jar), interceptors: [XSRFInterceptor(cookie: "csrftoken", header: "X-CSRFToken")])
-/// ```
 /// The default names are those of Laravel, Angular and Spring; Jupyter has `_xsrf` and `X-XSRFToken`. Requests with a
 /// safe method (RFC 9110 §9.2.1), with the field, or without such a cookie are not changed. The value is
 /// percent-decoded.

@@ -16,7 +16,6 @@ struct CacheControl: Sendable, Equatable {
     }
   }
 
-  /// Whether there is no directive.
   func has(_ name: String) -> Bool { directives[name] != nil }
 
   /// Returns the argument in seconds, or `nil` if the directive is missing. An invalid number is 0, so that the

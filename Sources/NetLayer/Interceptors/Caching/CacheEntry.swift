@@ -1,7 +1,6 @@
 import PortableFoundation
 
-/// A cached response, or a list of the header fields that select between variants (`Vary.swift`). It is a class,
-/// because every hit passes it around several times.
+/// A cached response, or a list of the header fields that select between variants (`Vary.swift`).
 final class CacheEntry: Sendable {
   /// The status; 0 for a list of variants.
   let status: Int

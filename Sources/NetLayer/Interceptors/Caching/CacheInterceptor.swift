@@ -38,7 +38,6 @@ public struct CacheInterceptor: Interceptor {
   /// after the cache adds credentials, nothing is stored unless you pass `account`.
   ///
   /// - Parameters:
-  ///   - cache: The cache.
   ///   - policy: The policy of calls and endpoints without their own.
   ///   - account: A closure that returns the signed-in user. It is called on the subscribing thread, and again on the
   ///     thread where the response arrives. The response is stored only if both results are equal.
@@ -168,8 +167,6 @@ extension CacheInterceptor {
 extension Response {
   /// Whether the response is worth storing: its envelope reports no failure, and it is JSON if the request accepts
   /// JSON.
-  ///
-  /// This property is the default rule of `CacheInterceptor.allowsStorage`. Custom rules can extend it.
   public var isSuccessByEnvelope: Bool {
     let wantsJSON = request.headers["Accept"]?.contains("json") == true
     guard let json = try? JSON(parsing: body) else { return !wantsJSON || body.isEmpty }

@@ -41,13 +41,8 @@ package struct CacheKey {
     }
   }
 
-  /// Creates the key of `request` for `account`, or `nil` for a body that is not in memory.
-  ///
-  /// - Parameters:
-  ///   - account: The owner of the response.
-  ///   - transport: The transport, which may act for another user; `nil` if it is irrelevant.
-  ///   - own: A custom key that replaces URL and body.
-  ///   - hasBody: `true` if the body is part of the key.
+  /// Creates the key of `request` for `account`, or `nil` for a body that is not in memory. `own` replaces URL and
+  /// body.
   package init?(
     _ request: Request, method: HTTPMethod? = nil, account: String?, transport: TransportIdentity? = nil,
     own: String? = nil, hasBody: Bool = false

@@ -4,8 +4,6 @@ extension DiskStore {
   /// Lists the files when the store opens, and removes files that are unfinished, corrupt, expired or marked for
   /// removal. If the rest exceeds the limit, it removes the least recently used files, too.
   ///
-  /// While the store is open, `finish` evicts files that exceed the limit, and `read` removes expired files.
-  ///
   /// - Returns: `true` if all files could be checked. Files that could not be opened for lack of descriptors remain.
   func sweep(_ directory: DurableDirectory) -> Bool {
     let time = now()

@@ -21,8 +21,7 @@ final class DiskStore: @unchecked Sendable {  // safe: used on one serial queue 
   /// The names and tags that were removed or replaced while the directory could not be opened; `nil` for all.
   var missed: Set<String>? = []
 
-  /// Creates a store in the directory at `path`, which is created if missing. `onProblem` receives each kind of failure
-  /// once.
+  /// Creates a store in the directory at `path`, which is created if missing.
   init(path: String, limit: Int, now: @escaping @Sendable () -> Double, onProblem: @escaping @Sendable (String) -> Void)
   {
     self.path = path

@@ -1,6 +1,5 @@
-/// A dictionary whose total cost has a limit; the least recently used values are evicted first.
-///
-/// Every operation takes constant time: the values form a linked ring with the most recently used value at its head.
+/// A dictionary whose total cost has a limit; the least recently used values are evicted first. Every operation takes
+/// constant time: the values form a linked ring with the most recently used value at its head.
 struct LeastRecentlyUsed<Key: Hashable, Value> {
   private struct Node {
     var key: Key
@@ -36,10 +35,8 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
 
   func contains(_ key: Key) -> Bool { places[key] != nil }
 
-  /// Stores `value` as the most recently used value, replacing a value of the same key. A value whose cost exceeds the
-  /// limit is not stored.
-  ///
-  /// - Returns: The evicted values, oldest first, without a replaced value.
+  /// Stores `value`, unless its cost exceeds the limit. Returns the evicted values, oldest first, without a replaced
+  /// one.
   mutating func insert(_ value: Value, for key: Key, cost: Int) -> [(key: Key, value: Value)] {
     _ = remove(key)
     guard cost <= limit else { return [(key, value)] }

@@ -8,8 +8,7 @@ extension ResponseCache {
     return nil
   }
 
-  /// Returns the entry in memory or on disk. An entry from disk is also stored in memory, unless the cache has changed
-  /// since `changes`.
+  /// Returns the entry in memory or on disk.
   func read(_ disk: DiskStore, _ key: String, promoting changes: UInt64?) -> CacheEntry? {
     if let entry = memory.withLock({ $0.entries.value(for: key) }) { return entry }
     guard let name = DiskStore.Name(key: key), let entry = disk.read(name) else { return nil }

@@ -3,17 +3,12 @@ import Streams
 
 /// A cache of responses in memory and on disk.
 ///
-/// ```swift
-/// let cache = ResponseCache(storingIn: ResponseCache.directory(named: "shop"))
-/// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
-/// ```
 /// Both levels keep the most recently used entries, up to a limit in bytes. All disk work runs on the cache's own
 /// queues: callers never wait for the disk, and lookups never block on writes. An entry that can't be written or read
 /// is a cache miss, and `onProblem` is called once.
 ///
-/// Only one cache at a time uses a directory. A second cache, in this process or another, caches only in memory until
-/// the first one is released. Only the owner can read the files. File names are digests, and a file contains its URL
-/// only after a redirect.
+/// Only one cache at a time uses a directory; a second one, in this process or another, caches only in memory until the
+/// first one is released. Only the owner can read the files. File names are digests.
 public final class ResponseCache: Sendable {
   typealias Match = (entry: CacheEntry, key: String)
 
@@ -85,9 +80,8 @@ public final class ResponseCache: Sendable {
 
   /// Removes every entry whose URL is `url` or below its path, for all users and with any key.
   ///
-  /// `https://h/shop` removes `https://h/shop`, `https://h/shop?page=2` and `https://h/shop/1`, but not
-  /// `https://h/shopping`. Scheme, host and port must be equal as written; query and fragment of `url` are ignored. The
-  /// response of an in-flight request is not stored.
+  /// `https://h/shop` removes `https://h/shop?page=2` and `https://h/shop/1`, but not `https://h/shopping`. Query and
+  /// fragment of `url` are ignored. The response of an in-flight request is not stored.
   public func removeAll(below url: URL) { remove(tag: CacheTags.below(url)) }
 }
 

@@ -3,9 +3,6 @@ import Streams
 
 /// An interceptor that shares one response between identical concurrent requests.
 ///
-/// ```swift
-/// Backend(baseURL: url, interceptors: [CoalescingInterceptor(window: .seconds(2))])
-/// ```
 /// A GET or HEAD request that equals a request in flight shares its response or error, and reads it with the settings
 /// of its own backend. Equal requests have the same URL, header fields, time limits of an attempt, cache options and
 /// transport options. Limits of the whole call (`Timeouts.call`) may differ: each call ends at its own limit, and the shared
@@ -28,15 +25,11 @@ public final class CoalescingInterceptor: Interceptor {
   /// are copied and called outside the lock.
   private let sharedRequests = Locked<Set<SharedRequest>>([])
 
-  /// Creates an interceptor that shares requests in flight and reuses their responses within `window`.
+  /// Creates an interceptor that shares requests in flight and reuses their responses within `window`, zero by default.
   ///
-  /// - Parameters:
-  ///   - window: The time for which a response is reused; zero by default.
-  ///   - account: A closure that returns the signed-in user, if the request does not identify it yet. It is called on
-  ///     the subscribing thread.
-  public init(
-    window: Duration = .zero, account: (@Sendable (Request) -> String?)? = nil
-  ) {
+  /// - Parameter account: A closure that returns the signed-in user, if the request does not identify it yet. It is
+  ///   called on the subscribing thread.
+  public init(window: Duration = .zero, account: (@Sendable (Request) -> String?)? = nil) {
     self.window = window
     self.account = account
   }
@@ -328,8 +321,7 @@ extension CoalescingInterceptor {
 }
 
 extension Request.Timeouts {
-  /// The limits without that of the whole call, which each call applies itself. An invalid limit remains, because it fails
-  /// the request.
+  /// The limits without that of the whole call, which each call applies itself.
   fileprivate var ofShared: Self {
     guard let call, call > .zero else { return self }
     var limits = self

@@ -2,9 +2,7 @@ import PortableFoundation
 import Streams
 
 /// An interceptor that limits concurrent requests and the rate at which requests start; other requests wait.
-/// ```swift
-/// Backend(baseURL: url, interceptors: [LimitInterceptor(maxPerHost: 4, rate: .init(10, per: .seconds(1)))])
-/// ```
+///
 /// `CurlTransport` limits connections itself. Use this interceptor for servers that demand lower limits, and for any
 /// transport. Waiting requests are ordered by `request.options.priority`, then by arrival. A waiting request can be
 /// cancelled; `response.waited` is its waiting time. Place it after all interceptors that pause or retry, so that
@@ -95,8 +93,7 @@ public final class LimitInterceptor: Interceptor {
     /// The lane of the last request, because successive requests usually have the same origin.
     var last: (origin: Origin, lane: HostQueue.Lane)?
     var bucket: TokenBucket?
-    /// Whether a thread is starting requests. Other threads leave their requests to that thread, so that starting never
-    /// nests.
+    /// Whether a thread is starting requests.
     var isStarting = false
     var alarm: Date?
 
@@ -114,12 +111,8 @@ public final class LimitInterceptor: Interceptor {
   private let timer = SerialDisposable()
   private let limitsHosts: Bool
 
-  /// Creates an interceptor; pass `nil` for no limit.
-  ///
-  /// - Parameters:
-  ///   - maxConcurrent: The maximum number of concurrent requests, at least 1.
-  ///   - maxPerHost: The maximum number of concurrent requests per host (scheme, name and port), at least 1.
-  ///   - rate: The maximum rate at which requests start.
+  /// Creates an interceptor with a limit of all concurrent requests, of those per host (scheme, name and port), and of
+  /// the rate at which requests start. Pass `nil` for no limit.
   public init(maxConcurrent: Int? = nil, maxPerHost: Int? = nil, rate: Rate? = nil) {
     limitsHosts = maxPerHost != nil
     let queue = HostQueue(perHost: maxPerHost ?? .max, total: maxConcurrent ?? .max, goesByAge: true)

@@ -15,8 +15,6 @@ public protocol Reachability: Sendable {
 ///
 /// On Apple platforms, it uses `NWPathMonitor`. On other platforms, a network is available while an interface other
 /// than the loopback is up and has an address. It checks the interfaces every two seconds while it has a subscriber.
-///
-/// An outbox needs no network if its backend is the local machine or a Unix domain socket.
 public struct SystemReachability: Reachability {
   /// The state that replaces the system's in a test.
   private let fixed: Bool?
@@ -90,9 +88,7 @@ public struct ReachabilityInterceptor: Interceptor {
 
   /// Creates an interceptor that waits up to `maxWait`. The default is a minute, the longest time that users usually
   /// wait. After that, the call fails with its last error, or with kind `connection` if it was never sent.
-  public init(
-    _ reachability: any Reachability = SystemReachability(), maxWait: Duration = .seconds(60)
-  ) {
+  public init(_ reachability: any Reachability = SystemReachability(), maxWait: Duration = .seconds(60)) {
     self.reachability = reachability
     self.maxWait = maxWait
   }

@@ -3,9 +3,6 @@ import Streams
 
 /// An interceptor that retries requests after transient failures.
 ///
-/// ```swift
-/// Backend(baseURL: url, interceptors: [RetryInterceptor()])
-/// ```
 /// Only requests that are safe to send twice are retried: requests with an idempotent method (GET, HEAD, OPTIONS,
 /// TRACE, QUERY, PUT, DELETE; RFC 9110 §9.2.2) or an `Idempotency-Key`. The retried failures are errors of kind
 /// `connection`, `unknownHost` and `timeout`, and these statuses, also those of a token server during a refresh:
@@ -18,10 +15,9 @@ import Streams
 /// | 500 | often one bad instance among many |
 /// | 502, 503, 504 | the server behind the gateway is unavailable, busy or slow, usually for a moment (RFC 9110 §15.6) |
 ///
-/// The delay comes from the policy or the server's `Retry-After`. A delay that `Timeouts.call` would cut does not begin: the
-/// response or error that asked for it is the result, immediately. The response or error of the last attempt is the
-/// result of the call; its `request.attempt` is the number of attempts. If a call passes two of these
-/// interceptors, the attempts of the inner one count for the outer one, so that their limits do not multiply.
+/// The delay comes from the policy or the server's `Retry-After`. A delay that `Timeouts.call` would cut does not
+/// begin. The response or error of the last attempt is the result of the call; its `request.attempt` is the number of
+/// attempts. If a call passes two of these interceptors, their limits do not multiply.
 public struct RetryInterceptor: Interceptor {
   /// The statuses that are retried by default.
   public static let defaultStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
@@ -44,11 +40,8 @@ public struct RetryInterceptor: Interceptor {
   /// Creates an interceptor. By default, it makes three attempts with delays of up to 0.5 s and 1 s, or up to a minute
   /// if the server requests it.
   ///
-  /// See the properties for the other parameters.
-  ///
   /// - Parameter budget: The budget of retries per origin, which also ends the attempts of a policy with more of them.
-  ///   Several
-  ///   backends can share one.
+  ///   Several backends can share one. The other parameters are the properties.
   public init(
     policy: RetryPolicy = RetryPolicy(), statuses: Set<Int> = Self.defaultStatuses,
     maxRetryAfter: Duration = .seconds(60), budget: RetryBudget = RetryBudget(),

@@ -2,8 +2,6 @@ import PortableFoundation
 import Streams
 
 /// A link between a transport and the user of a WebSocket: the queue of the received messages, and the state of sending.
-///
-/// A sender waits only while 64 KB have not been written yet.
 final class WebSocketLink: Sendable {
   /// The owner of a link, carried by a response of status 101. Releasing it ends the socket.
   final class Owner: Sendable, ContextKey {
@@ -18,8 +16,7 @@ final class WebSocketLink: Sendable {
 
   typealias Messages = FlowBuffer<WebSocketMessage, Result<WebSocketClose, NetworkError>, any WebSocketControl>
 
-  /// The number of unwritten bytes up to which a sender does not wait. The transport can then write many small messages
-  /// with one call.
+  /// The number of unwritten bytes up to which a sender does not wait.
   private static let sendBuffer = 64 << 10
   /// The assumed cost of a message in addition to its bytes.
   private static let overhead = 64

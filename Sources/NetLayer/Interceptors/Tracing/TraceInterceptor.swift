@@ -16,8 +16,7 @@ public struct TraceInterceptor: Interceptor {
   /// Creates an interceptor that continues the trace that `current` returns, or sends no trace if it returns `nil`.
   ///
   /// - Parameter current: A closure that is called once per call, on the subscribing thread. By default, it returns the
-  ///   task's ``TraceContext/current``. Return `TraceContext.current ?? TraceContext()` to start a trace for calls
-  ///   without one.
+  ///   task's ``TraceContext/current``.
   public init(_ current: @escaping @Sendable () -> TraceContext? = { TraceContext.current }) {
     self.current = current
   }
