@@ -42,6 +42,27 @@ final class OutboxLockTests: XCTestCase {
 
   // MARK: A process that was stopped
 
+  func test_changeOfAnUnknownEntryAfterTheEnd_sendsNothing() throws {
+    let fixture = try OutboxFixture(self)
+    let directory = try OutboxDirectory(fixture.folder)
+    let sender = OutboxSender(
+      directory, fixture.network, OutboxState(concurrency: 4, retry: RetryPolicy(attempts: 20)), onProblem: { _ in })
+    _ = try fixture.write(1, to: directory)
+    sender.start(fixture.reachability)
+    fixture.waits { fixture.files.isEmpty }
+    sender.stop()
+    // Handled after the end.
+    let isOver = Flag()
+    _ = sender.pending.subscribe(onNext: { _ in isOver.raise() })
+    fixture.waits { isOver.isRaised }
+    let (_, file) = try fixture.write(2, to: directory)
+    try directory.takeLock()
+    sender.change(UUID()) { .drop($0) }
+    XCTAssertFalse(directory.isLocked)
+    XCTAssertEqual(fixture.files, [file.text])
+    XCTAssertEqual(fixture.server.seen.count, 1)
+  }
+
   func test_outbox_row_41_processThatIsStopped_keepsSendAtMostASecond_andNoOtherDirectory() throws {
     let (fixture, free) = (try OutboxFixture(self), try OutboxFixture(self))
     let (outbox, other) = (try fixture.open(starts: false), try free.open(starts: false))
