@@ -1,2 +1,2 @@
-// `import HTTPTransport` also imports `HTTPDigest`, and the modules above use its files.
+// `import HTTPTransport` also imports `Hash`, and the modules above use its files.
 @_exported public import DurableFiles

@@ -15,7 +15,7 @@ extension NetworkError.Messages {
     server: "服务器异常，请稍后再试。",
     file: "文件读写失败。",
     notCached: "离线时无法查看此内容。",
-    busy: "此操作正在进行中。",
+    fileInUse: "此操作正在进行中。",
     unknownOutcome: "无法确认是否已提交成功，请先核实再重试。",
     other: "出错了，请稍后再试。")
 }

@@ -15,7 +15,7 @@ extension NetworkError.Messages {
     server: "The server encountered an error. Please try again later.",
     file: "The file could not be read or saved.",
     notCached: "This is not available offline.",
-    busy: "This is already in progress.",
+    fileInUse: "This is already in progress.",
     unknownOutcome: "It is not known whether this was saved. Check before you send it again.",
     other: "Something went wrong. Please try again later.")
 }

@@ -50,7 +50,7 @@ extension NetworkError {
     /// A WebSocket was closed with an unexpected code, which is the error's `code` (RFC 6455 §7.4).
     public static let socketClosed = Kind(.socketClosed)
     /// A file or directory is in use: another subscription or another process works with it. Nothing was sent.
-    public static let busy = Kind(.busy)
+    public static let fileInUse = Kind(.fileInUse)
     /// The request may have been processed, but the server no longer knows: it has to be checked before it is sent again.
     public static let unknownOutcome = Kind(.unknownOutcome)
     /// An error of another library, which is in `underlying`.
@@ -62,7 +62,7 @@ extension NetworkError {
 extension NetworkError.Kind {
   enum Known: String, CaseIterable {
     case connection, unknownHost, timeout, cancelled, tls, redirect, invalidRequest, encoding, authentication, status
-    case rejected, parse, tooLarge, file, notCached, repeatedPage, socketClosed, busy, unknownOutcome
+    case rejected, parse, tooLarge, file, notCached, repeatedPage, socketClosed, fileInUse, unknownOutcome
     case other
   }
 
@@ -75,7 +75,7 @@ extension NetworkError.Kind {
     switch known {
     case .connection, .unknownHost, .timeout: true
     case .cancelled, .tls, .redirect, .invalidRequest, .encoding, .authentication, .status, .rejected, .parse,
-      .tooLarge, .file, .notCached, .repeatedPage, .socketClosed, .busy, .unknownOutcome, .other:
+      .tooLarge, .file, .notCached, .repeatedPage, .socketClosed, .fileInUse, .unknownOutcome, .other:
       false
     }
   }
@@ -85,7 +85,7 @@ extension NetworkError.Kind {
     switch known {
     case .connection, .unknownHost, .timeout, .tls, .redirect: true
     case .cancelled, .invalidRequest, .encoding, .authentication, .status, .rejected, .parse, .tooLarge, .file,
-      .notCached, .repeatedPage, .socketClosed, .busy, .unknownOutcome, .other:
+      .notCached, .repeatedPage, .socketClosed, .fileInUse, .unknownOutcome, .other:
       false
     }
   }
@@ -95,7 +95,7 @@ extension NetworkError.Kind {
     switch known {
     case .status, .rejected: false
     case .connection, .unknownHost, .timeout, .cancelled, .tls, .redirect, .invalidRequest, .encoding, .authentication,
-      .parse, .tooLarge, .file, .notCached, .repeatedPage, .socketClosed, .busy, .unknownOutcome, .other:
+      .parse, .tooLarge, .file, .notCached, .repeatedPage, .socketClosed, .fileInUse, .unknownOutcome, .other:
       true
     }
   }
@@ -107,7 +107,7 @@ extension NetworkError.Kind {
     case .parse: -1213
     case .encoding, .invalidRequest: -1214
     case .connection, .unknownHost, .timeout, .cancelled, .tls, .redirect, .authentication, .status, .rejected,
-      .tooLarge, .file, .notCached, .repeatedPage, .socketClosed, .busy, .unknownOutcome, .other:
+      .tooLarge, .file, .notCached, .repeatedPage, .socketClosed, .fileInUse, .unknownOutcome, .other:
       -1212
     }
   }
@@ -124,7 +124,7 @@ extension NetworkError.Kind {
     case .parse, .tooLarge: messages.parse
     case .file: messages.file
     case .notCached: messages.notCached
-    case .busy: messages.busy
+    case .fileInUse: messages.fileInUse
     case .unknownOutcome: messages.unknownOutcome
     case .rejected: messages.badRequest
     case .redirect, .socketClosed: messages.server

@@ -32,7 +32,7 @@ extension NetworkError {
     /// The message for content that is not cached while the cache policy forbids a request.
     public var notCached: String
     /// The message for a file that another subscription or process works with.
-    public var busy: String
+    public var fileInUse: String
     /// The message for a request that the server may or may not have processed.
     public var unknownOutcome: String
     /// The message for all other kinds.

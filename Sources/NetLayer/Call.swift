@@ -107,7 +107,7 @@ extension Call where Output == Response {
   /// let found = try await files.fetch(Call("PROPFIND", "/notes", task: .data(xml, contentType: "application/xml")))
   /// ```
   public init(
-    _ method: HTTPMethod, _ url: some URLConvertible, task: HTTPTask = .plain, query: Parameters = [:],
+    _ method: HTTPMethod, _ url: some URLConvertible, task: HTTPTask = .none, query: Parameters = [:],
     headers: HTTPHeaders = [:], caching: CacheOptions = CacheOptions()
   ) {
     let task = query.isEmpty ? task : .query(query, task)
@@ -142,7 +142,7 @@ extension CallContent {
     caching.labels = CallTags(tags: endpoint.tags, invalidates: endpoint.invalidates)
     if caching.allowsStorage != nil, caching.endpoint == nil { caching.endpoint = ObjectIdentifier(E.self) }
     #if DEBUG
-      let usesTask = if case .plain = task.kind { false } else { true }
+      let usesTask = if case .none = task.kind { false } else { true }
       EndpointCheck.report(endpoint, usesTask: usesTask)
     #endif
     let query = endpoint.query

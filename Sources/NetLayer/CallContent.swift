@@ -40,7 +40,7 @@ package struct CallContent: Sendable {
   package internal(set) var target: any URLConvertible
 
   package init(
-    _ method: HTTPMethod, _ url: some URLConvertible, task: HTTPTask = .plain, headers: HTTPHeaders = [:],
+    _ method: HTTPMethod, _ url: some URLConvertible, task: HTTPTask = .none, headers: HTTPHeaders = [:],
     caching: CacheOptions = CacheOptions()
   ) {
     self.target = url
@@ -54,7 +54,7 @@ package struct CallContent: Sendable {
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters?, encoding: (any ParameterEncoder)?,
     headers: HTTPHeaders
   ) {
-    self.init(method, url, task: parameters.map { .parameters($0, encoding: encoding) } ?? .plain, headers: headers)
+    self.init(method, url, task: parameters.map { .parameters($0, encoding: encoding) } ?? .none, headers: headers)
   }
 }
 

@@ -52,7 +52,7 @@ public struct CallEvent: Sendable {
     public static let closed = Kind(known: .closed)
     /// A retry waits for the `duration` before its attempt. The request is that of the next attempt.
     public static let pause = Kind(known: .pause)
-    /// A `response` of any status has passed all interceptors: from a cache, from the server, or from the call `source`.
+    /// A `response` of any status has passed all interceptors: from a cache, from the server, or from the call `sharedFrom`.
     public static let received = Kind(known: .received)
     /// The response was read in the `duration`, successfully or not.
     public static let decoded = Kind(known: .decoded)
@@ -94,7 +94,7 @@ public struct CallEvent: Sendable {
   public internal(set) var close: WebSocketClose?
   /// The number of the call that was sent for the response of `received`: this call, another one, or 0 for a call without
   /// observers.
-  public internal(set) var source: Int?
+  public internal(set) var sharedFrom: Int?
 
   init(_ kind: Kind, of call: CallNumber, at time: Duration, _ request: Request) {
     (self.kind, self.call, self.time, self.request) = (kind, call.value, time, request)

@@ -72,7 +72,7 @@ extension Endpoint {
   /// `GET`, the method of most calls.
   public var method: HTTPMethod { .get }
   /// No content.
-  public var task: HTTPTask { .plain }
+  public var task: HTTPTask { .none }
   /// No parameters.
   public var query: Parameters { Parameters() }
   /// No header fields.

@@ -7,7 +7,7 @@ import PortableFoundation
 /// ```
 public struct HTTPTask: Sendable {
   package enum Kind: Sendable {
-    case plain
+    case none
     case data(Data, contentType: String?)
     case parameters(Parameters, encoding: (any ParameterEncoder)?)
     case composite(query: Parameters, body: Parameters, encoding: (any ParameterEncoder)?)
@@ -24,7 +24,7 @@ public struct HTTPTask: Sendable {
   package let kind: Kind
 
   /// No content, except the backend's common parameters.
-  public static var plain: HTTPTask { HTTPTask(kind: .plain) }
+  public static var none: HTTPTask { HTTPTask(kind: .none) }
   /// Bytes as the body. A non-empty `contentType` becomes the `Content-Type`. Common parameters go into the query.
   public static func data(_ bytes: Data, contentType: String? = nil) -> HTTPTask {
     HTTPTask(kind: .data(bytes, contentType: contentType))

@@ -52,7 +52,7 @@ extension Network {
     let content = kind == .first ? content : content.refetching(backend.headers)
     return response(to: content, accept: accept).map { [reading] response in
       // It may be older than an acknowledged write.
-      guard !response.request.caching.isRefetch || !response.origin.isCache else {
+      guard !response.request.caching.isRefetch || !response.source.isCache else {
         throw reading.error(
           .connection, "the server did not respond; an interceptor returned a stored response", response: response)
       }

@@ -51,7 +51,7 @@ extension Recorder {
     /// The attempts. A response of a cache or of another call counts as an attempt.
     public internal(set) var attempts: [Attempt] = []
     /// The origin of the response: the server, or a cache; `nil` without a response.
-    public internal(set) var origin: Response.Origin?
+    public internal(set) var origin: Response.Source?
     /// The number of the call whose response this call shares.
     public internal(set) var sharedWith: Int?
     /// The time of decoding.

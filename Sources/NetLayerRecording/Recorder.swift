@@ -63,7 +63,7 @@ public final class Recorder: CallObserver, @unchecked Sendable {
   ///   - redaction: The secrets to hide, in addition to those of the backend; `.none` hides nothing.
   ///   - clock: The clock of the times of calls.
   public init(
-    maxCalls: Int = 500, maxSize: Int = 16 << 20, maxBodySize: Int = 64 << 10, redaction: Redaction = .backend,
+    maxCalls: Int = 500, maxSize: Int = 16 << 20, maxBodySize: Int = 64 << 10, redaction: Redaction = .inherited,
     clock: any SchedulerType = ConcurrentDispatchQueueScheduler(qos: .utility)
   ) {
     (self.maxBodySize, self.clock) = (max(0, maxBodySize), clock)

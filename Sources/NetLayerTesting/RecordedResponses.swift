@@ -32,7 +32,7 @@ struct RecordedResponses: Sendable {
   /// - Throws: `NetworkError` of kind `file` if the recording can't be replayed.
   init(_ entries: [HAREntry], of file: URL, redaction own: Redaction) throws(NetworkError) {
     redaction = own
-    let redaction = own == .backend ? .standard : own
+    let redaction = own == .inherited ? .standard : own
     var lists: [Key: [StubTransport.StubbedResponse]] = [:]
     for entry in entries {
       if let reason = entry.missingBody {
@@ -68,7 +68,7 @@ struct RecordedResponses: Sendable {
 
   private func find(_ request: Request) -> StubTransport.StubbedResponse? {
     // A recording of this network hides what its backend does; one of a browser may contain it.
-    for redaction in [request.redaction(adding: redaction), redaction == .backend ? .standard : redaction] {
+    for redaction in [request.redaction(adding: redaction), redaction == .inherited ? .standard : redaction] {
       var key = Key(
         method: request.method.rawValue, url: request.url, body: .init(request, redaction: redaction), redaction)
       if let response = responses[key] { return response }
@@ -137,7 +137,7 @@ extension StubTransport {
   ///   - redaction: The secrets to ignore in requests and to hide in responses, in addition to those of the backend.
   /// - Throws: `NetworkError` of kind `file` if the file can't be read, is not a HAR file, or has its bodies in other
   ///   files.
-  public convenience init(har file: URL, redaction: Redaction = .backend) throws(NetworkError) {
+  public convenience init(har file: URL, redaction: Redaction = .inherited) throws(NetworkError) {
     let recorded = try RecordedResponses(HARReader.entries(of: file), of: file, redaction: redaction)
     self.init { recorded.next(for: $0) }
   }

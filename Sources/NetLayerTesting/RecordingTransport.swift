@@ -65,7 +65,7 @@ public final class RecordingTransport: Transport {
   /// - Throws: `NetworkError` of kind `file` if the file can't be written, is not a HAR file, or belongs to another user.
   ///   In the mode `strict`, it is also thrown if the file is missing.
   public init(
-    _ base: any Transport, to file: URL, mode: Mode = .all, redaction: Redaction = .backend, maxSize: Int = 64 << 20
+    _ base: any Transport, to file: URL, mode: Mode = .all, redaction: Redaction = .inherited, maxSize: Int = 64 << 20
   ) throws(NetworkError) {
     self.base = base
     self.redaction = redaction
@@ -82,7 +82,7 @@ public final class RecordingTransport: Transport {
     }
     do {
       self.file = try HARFile(
-        file, entries: earlier.map { $0.redacted(redaction == .backend ? .standard : redaction) },
+        file, entries: earlier.map { $0.redacted(redaction == .inherited ? .standard : redaction) },
         limit: min(maxSize, HARReader.maxSize))
     } catch {
       throw Self.failure(error, file.path)

@@ -48,7 +48,7 @@ final class ErrorWordsTests: UploadTestCase {
       ("request", record(network.request(.get("/"), as: [Int].self)).error),
       ("stream", record(network.stream(.get("/"))).error),
       ("withStream", await thrown { try await network.withStream(.get("/")) { _ in } }),
-      ("download", record(network.transfer(.get("/"), to: file)).error),
+      ("download", record(network.transfer(downloading: .get("/"), to: file)).error),
       ("events", record(network.events(.get("/"))).error),
       ("lines", record(network.lines(.get("/"), as: Int.self)).error),
       ("upload", record(network.transfer(film, to: .post("/files"), by: .tus)).error),

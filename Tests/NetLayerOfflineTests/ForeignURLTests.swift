@@ -31,7 +31,7 @@ final class ForeignURLTests: UploadTestCase {
 
   private struct Signing: Signer {
     let name: String
-    func sign(_ content: SignedContent) -> RequestSignature {
+    func sign(_ content: ContentToSign) -> RequestSignature {
       RequestSignature(parameters: [name: "s"], headers: [name: "s"])
     }
   }

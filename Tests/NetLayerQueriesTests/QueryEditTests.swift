@@ -329,7 +329,7 @@ final class QueryEditTests: XCTestCase {
         next(request).catchError { error in
           guard request.method == .get else { return .error(error) }
           var response = Response(request: request, status: 200, body: Data("[1]".utf8))
-          response.origin = .cache(age: .zero, isStale: true)
+          response.source = .cache(age: .zero, isStale: true)
           return .just(response)
         }
       }

@@ -129,7 +129,7 @@ final class HARWriterTests: XCTestCase {
     XCTAssertEqual(try sent(.data(Data())), HAREntry.SentBody.none)
     XCTAssertEqual(try sent(.file(URL(filePath: "/a"))), .unknown)
     XCTAssertEqual(
-      try sent(.data(Data([255]))), .digest(HTTPDigest.sha256(Data([255])).hex, count: 1, type: ""))
+      try sent(.data(Data([255]))), .digest(Hash.sha256(Data([255])).hex, count: 1, type: ""))
     let binary = try entry { .success(Response(request: $0, body: Data([0, 255]))) }
     let content = (try written(binary)["response"] as? [String: Any])?["content"] as? [String: Any]
     XCTAssertEqual(content?["encoding"] as? String, "base64")

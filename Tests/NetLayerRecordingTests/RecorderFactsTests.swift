@@ -260,8 +260,8 @@ final class RecorderFactsTests: XCTestCase {
     calls.apply(noted(.started, call: 6) { $0.endpoint = Int.self })
     for _ in 1...2 { calls.apply(noted(.sent, call: 6)) }
     var stored = Response(request: request)
-    stored.origin = .cache(age: .seconds(9), isStale: true)
-    calls.apply(noted(.received, call: 6) { ($0.response, $0.source) = (stored, 5) })
+    stored.source = .cache(age: .seconds(9), isStale: true)
+    calls.apply(noted(.received, call: 6) { ($0.response, $0.sharedFrom) = (stored, 5) })
     calls.apply(noted(.decoded, call: 6) { $0.duration = .seconds(1) })
     calls.apply(noted(.failed, call: 6) { $0.error = NetworkError(kind: .parse, code: 3, reason: "r") })
     let facts = try XCTUnwrap(calls.all.last).archived.map(\.facts)

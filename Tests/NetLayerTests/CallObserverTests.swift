@@ -50,7 +50,7 @@ final class CallObserverTests: XCTestCase {
     XCTAssertEqual(events[2].response?.status, 200)
     XCTAssertEqual(events[2].time - events[1].time, .milliseconds(5))
     XCTAssertEqual(events[3].response?.body, Data("7".utf8))
-    XCTAssertEqual(events[3].source, events[3].call)
+    XCTAssertEqual(events[3].sharedFrom, events[3].call)
     XCTAssertNotNil(events[4].duration)
     XCTAssertEqual("\(events[4].kind)", "decoded")
   }
@@ -100,8 +100,8 @@ final class CallObserverTests: XCTestCase {
       virtual.scheduler.start()
     }
     XCTAssertEqual(trail.calls, [[.started, .sent, .finished, .received], [.started, .received]])
-    XCTAssertEqual(trail.events.last?.response?.origin.kind, .cache)
-    XCTAssertEqual(trail.events.last?.source, trail.events.last?.call)
+    XCTAssertEqual(trail.events.last?.response?.source.kind, .cache)
+    XCTAssertEqual(trail.events.last?.sharedFrom, trail.events.last?.call)
   }
 
   func test_aSharedCall_namesTheCallThatWasSent_andFailsOnItsOwn() {
@@ -117,7 +117,7 @@ final class CallObserverTests: XCTestCase {
       } else {
         XCTAssertEqual(
           trail.calls, [[.started, .sent, .finished, .received, .decoded], [.started, .received, .decoded]])
-        XCTAssertEqual(received.map(\.source), [trail.events[0].call, trail.events[0].call])
+        XCTAssertEqual(received.map(\.sharedFrom), [trail.events[0].call, trail.events[0].call])
       }
     }
   }
@@ -154,7 +154,7 @@ final class CallObserverTests: XCTestCase {
     let network = virtual.network(trail)
     virtual.note("", network.responses(.get("/a")))
     virtual.scheduler.start()
-    virtual.note("", network.responses(try XCTUnwrap(trail.events.last).request))
+    virtual.note("", network.send(try XCTUnwrap(trail.events.last).request))
     virtual.scheduler.start()
     XCTAssertEqual(trail.calls, Array(repeating: [.started, .sent, .finished, .received], count: 2))
   }

@@ -4,7 +4,7 @@ import NetLayerTesting
 import XCTest
 
 private struct CountSigner: Signer {
-  func sign(_ content: SignedContent) -> RequestSignature {
+  func sign(_ content: ContentToSign) -> RequestSignature {
     RequestSignature(headers: ["X-Text": content.text, "X-Path": content.request.url.path])
   }
 }
@@ -16,7 +16,7 @@ final class CustomPartsTests: XCTestCase {
   }
 
   func test_signer_isCalledWithoutANetwork() throws {
-    let content = SignedContent(
+    let content = ContentToSign(
       request: try request(), parameters: [.init(name: "a", value: "1"), .init(name: "b", value: "x y")])
     XCTAssertEqual(CountSigner().sign(content).headers, ["X-Text": "a=1&b=x y", "X-Path": "/a"])
   }

@@ -138,7 +138,7 @@ final class HTTPBinTests: XCTestCase {
   }
 
   func test_path_arrivesAsEncoded() throws {
-    let json = try seen("./anything/\("a/b ü?#%".urlEscaped)/.", .plain, method: .get)
+    let json = try seen("./anything/\("a/b ü?#%".urlEscaped)/.", .none, method: .get)
     XCTAssertEqual(json["url"].string?.hasSuffix("/anything/a/b%20ü%3F%23%/"), true, "\(json["url"])")
   }
 
@@ -177,13 +177,13 @@ final class HTTPBinTests: XCTestCase {
     headers = headers.merging(.basic(user: "ada", password: "love:lace"))
     headers.append("X-Twice", "1")
     headers.append("X-Twice", "2")
-    let json = try seen("/headers", .plain, method: .get, headers: headers)["headers"]
+    let json = try seen("/headers", .none, method: .get, headers: headers)["headers"]
     XCTAssertEqual(json["X-Spaced"], "a  b")
     XCTAssertEqual(json["X-Quoted"], "a, b; c=\"d\"")
     XCTAssertEqual(json["X-Empty"], "")
     XCTAssertEqual(json["Accept"], "a/b")
     XCTAssertEqual(json["X-Twice"], "1,2")
-    let user = try seen("/basic-auth/ada/love:lace", .plain, method: .get, headers: headers)
+    let user = try seen("/basic-auth/ada/love:lace", .none, method: .get, headers: headers)
     XCTAssertEqual(user, ["authenticated": true, "user": "ada"])
   }
 }

@@ -13,7 +13,7 @@ extension CallEventHandler {
   ///   - level: The level of responses below 400. Other responses and cancellations use `notice`, failures `warning`.
   ///   - more: The secrets to hide in URLs, in addition to those of the backend.
   public static func logging(
-    to logger: Logger, level: Logger.Level = .info, redaction more: Redaction = .backend
+    to logger: Logger, level: Logger.Level = .info, redaction more: Redaction = .inherited
   ) -> CallEventHandler {
     CallEventHandler { event in
       let own: Logger.Level

@@ -19,13 +19,13 @@ public struct TracingInterceptor: CallObserver {
   /// - Parameters:
   ///   - tracer: The tracer that creates the spans; by default the system's.
   ///   - redaction: The secrets to hide in URLs, in addition to those of the backend.
-  public init(tracer: (any Tracer)? = nil, redaction: Redaction = .backend) {
+  public init(tracer: (any Tracer)? = nil, redaction: Redaction = .inherited) {
     self.tracer = tracer
     self.redaction = redaction
   }
 
   /// Stores the caller's context, which is not available to later attempts.
-  public func prepare(_ request: inout Request) {
+  public func captureContext(into request: inout Request) {
     request.context[CallersContext.self] = ServiceContext.current
   }
 

@@ -75,7 +75,7 @@ enum DownloadCommand {
     let before = partSize(file)
     // The thread of the stream writes the state, and the main thread reads it at the end.
     let course = Locked(Course())
-    let ending = network.transfer(to: file, sha256: options.sha256) { target }.wait { transfer in
+    let ending = network.transfer(downloadingTo: file, sha256: options.sha256) { target }.wait { transfer in
       if case .progress(let progress) = transfer {
         course.withLock { course in
           course.first = course.first ?? progress.received

@@ -18,7 +18,7 @@ struct OutboxStop: Sendable {
     outbox.start()
     try outbox.send(AddNote(text: "tea"), lane: "notes")
     try outbox.send(AddNote(text: "milk"), lane: "notes")
-    let waiting = try await outbox.pending.filter { $0.first?.state == .network }.first().value
+    let waiting = try await outbox.pending.filter { $0.first?.state == .waitingForNetwork }.first().value
     let states = (waiting ?? []).map { "\($0.endpoint(as: AddNote.self)?.text ?? "") (\($0.state))" }
     var lines = ["without a network, \(states.joined(separator: " and ")) are on disk"]
 

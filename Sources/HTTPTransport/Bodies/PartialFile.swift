@@ -113,7 +113,7 @@ package final class PartialFile {
   /// Returns a name of at most `limit` bytes: a longer one is truncated, and its digest keeps it unique.
   package static func shortened(_ name: String, to limit: Int) -> String {
     guard name.utf8.count > limit else { return name }
-    let digest = "-" + HTTPDigest.sha256(Data(name.utf8)).hex.prefix(16)
+    let digest = "-" + Hash.sha256(Data(name.utf8)).hex.prefix(16)
     var start = name
     while start.utf8.count + digest.utf8.count > limit { start.removeLast() }
     return start + digest

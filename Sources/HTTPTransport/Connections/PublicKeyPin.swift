@@ -28,7 +28,7 @@ public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Creates the pin of a key from its SubjectPublicKeyInfo in DER.
-  init(subjectPublicKeyInfo key: ArraySlice<UInt8>) { base64 = HTTPDigest.sha256(Data(key)).base64EncodedString() }
+  init(subjectPublicKeyInfo key: ArraySlice<UInt8>) { base64 = Hash.sha256(Data(key)).base64EncodedString() }
 
   /// The prefix `sha256/`, followed by the digest in base64.
   public var description: String { "sha256/\(base64)" }

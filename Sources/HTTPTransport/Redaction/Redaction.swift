@@ -50,7 +50,7 @@ public struct Redaction: Sendable, Hashable {
   public static let standard = Redaction(names: [], goesByWords: true)
 
   /// A redaction that hides what the backend of a call hides: the default of everything that shows calls.
-  public static let backend = Redaction(names: [])
+  public static let inherited = Redaction(names: [])
 
   /// A redaction that hides nothing. Use it only for debugging.
   public static let none = Redaction(names: [], goesByWords: false, placeholder: "", hidesNothing: true)

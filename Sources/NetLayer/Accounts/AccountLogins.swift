@@ -76,7 +76,7 @@ struct AccountLogins: Sendable {
     {
       text += "signer:\(account)"
     }
-    return text.isEmpty ? nil : HTTPDigest.sha256(Data(text.utf8)).hex
+    return text.isEmpty ? nil : Hash.sha256(Data(text.utf8)).hex
   }
 }
 

@@ -89,7 +89,7 @@ public struct AccountState: Sendable, Hashable, CustomStringConvertible, CustomR
   public var customMirror: Mirror { Mirror(self, children: ["user": description]) }
 
   /// The name; `nil` for nobody, and for a user without a name.
-  package var name: String? { if case .named(let name) = user { name } else { nil } }
+  public var name: String? { if case .named(let name) = user { name } else { nil } }
 
   /// The text that stands for the user in the keys of caches; a text of its own while the user is unknown.
   var account: String? {

@@ -30,7 +30,7 @@ struct TaskEncoder {
 
   func encode(into request: inout Request) throws {
     switch task.kind {
-    case .plain:
+    case .none:
       try encode(common, nil, into: &request)
     case .data(let data, let contentType):
       try encodeBody(.data(data), contentType, into: &request)
@@ -66,7 +66,7 @@ struct TaskEncoder {
   func pairs(for method: HTTPMethod) throws -> [(name: String, value: String)] {
     let pairs: [(name: String, value: String)]
     switch task.kind {
-    case .plain: pairs = try named(common, as: conventions.encoder(nil, for: method))
+    case .none: pairs = try named(common, as: conventions.encoder(nil, for: method))
     case .data, .upload, .stream, .lines: pairs = try named(common)
     case .parameters(let own, let encoding), .download(_, let own, let encoding):
       pairs = try named(own.over(common), as: conventions.encoder(encoding, for: method))

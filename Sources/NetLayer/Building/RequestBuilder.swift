@@ -84,7 +84,7 @@ package final class RequestBuilder: Sendable {
       for (name, _) in request.url.queryPairs { common.omit(name) }
     }
     // Most requests have neither content nor parameters.
-    if case .plain = call.task.kind, common.isEmpty, request.method.putsParametersInURL, signer == nil { return }
+    if case .none = call.task.kind, common.isEmpty, request.method.putsParametersInURL, signer == nil { return }
     let encoder = TaskEncoder(task: call.task, common: common, conventions: conventions)
     guard let signer, isOwn else { return try encoder.encode(into: &request) }
     let signing = try Signing(signer, encoder, bare: request)

@@ -4,8 +4,8 @@ import PortableFoundation
 ///
 /// ```swift
 /// struct AntiCrawler: Signer {
-///   func sign(_ content: SignedContent) -> RequestSignature {
-///     RequestSignature(parameters: ["sign": HTTPDigest.hex(HTTPDigest.md5(Data((content.text + secret).utf8)))])
+///   func sign(_ content: ContentToSign) -> RequestSignature {
+///     RequestSignature(parameters: ["sign": Hash.hex(Hash.md5(Data((content.text + secret).utf8)))])
 ///   }
 /// }
 /// ```
@@ -18,7 +18,7 @@ public protocol Signer: Sendable {
   /// begins on the sending thread.
   ///
   /// - Throws: Any error. The request then fails with it, and nothing is sent.
-  func sign(_ content: SignedContent) async throws -> RequestSignature
+  func sign(_ content: ContentToSign) async throws -> RequestSignature
   /// An identifier of the user whose key signs; it is not sent.
   ///
   /// Requests of two accounts never share a response of a cache or of a `CoalescingInterceptor`. `nil`, the default, stands
@@ -33,7 +33,7 @@ extension Signer {
 }
 
 /// The input of a signer: the final request without its signature.
-public struct SignedContent: Sendable {
+public struct ContentToSign: Sendable {
   /// The request with all parameters encoded and with the changes made by interceptors, such as a token.
   public let request: Request
   /// The names and values of all parameters, including common ones, sorted by name, before escaping. Nested names have
@@ -96,7 +96,7 @@ final class Signing: Sendable, ContextKey {
   private let bare: Request
   /// The request with its parameters, without a signature.
   let encoded: Request
-  private let parameters: [SignedContent.Parameter]
+  private let parameters: [ContentToSign.Parameter]
 
   init(_ signer: any Signer, _ task: TaskEncoder, bare: Request) throws {
     (self.signer, self.task, self.bare) = (signer, task, bare)
@@ -106,15 +106,15 @@ final class Signing: Sendable, ContextKey {
     parameters = Self.sorted(try task.pairs(for: bare.method) + bare.url.queryPairs)
   }
 
-  private static func sorted(_ pairs: [(name: String, value: String)]) -> [SignedContent.Parameter] {
-    pairs.map(SignedContent.Parameter.init).sorted { ($0.name, $0.value) < ($1.name, $1.value) }
+  private static func sorted(_ pairs: [(name: String, value: String)]) -> [ContentToSign.Parameter] {
+    pairs.map(ContentToSign.Parameter.init).sorted { ($0.name, $0.value) < ($1.name, $1.value) }
   }
 
   /// Returns `request`, which is `encoded` with the changes made by interceptors, with a new signature.
   func sign(_ request: Request) async throws(NetworkError) -> Request {
     do {
       let unsigned = try unsigned(request)
-      let signature = try await signer.sign(SignedContent(request: unsigned, parameters: parameters))
+      let signature = try await signer.sign(ContentToSign(request: unsigned, parameters: parameters))
       return try adding(signature, to: unsigned)
     } catch {
       throw failure(error, of: request)
@@ -140,7 +140,7 @@ final class Signing: Sendable, ContextKey {
       unsigned.url = next.url.withoutQueryPairs(of: try former.names(by: task.conventions.query))
       let content = unsigned.url.queryPairs + (keepsBody ? bodyParameters : [])
       let signature = try await signer.sign(
-        SignedContent(request: unsigned, parameters: Self.sorted(content)))
+        ContentToSign(request: unsigned, parameters: Self.sorted(content)))
       return try adding(signature, to: unsigned, ofRedirect: true)
     } catch {
       throw failure(error, of: next)

@@ -39,7 +39,7 @@ extension Endpoint where Self == Call<Response> {
 
   /// Creates a POST call with any content, such as `.multipart(form)` or `.upload(file)`; without a body by default.
   public static func post(
-    _ url: some URLConvertible, _ content: HTTPTask = .plain, query: Parameters = [:], headers: HTTPHeaders = [:]
+    _ url: some URLConvertible, _ content: HTTPTask = .none, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
     Call(.post, url, task: content, query: query, headers: headers)
   }
@@ -68,7 +68,7 @@ extension Endpoint where Self == Call<Response> {
 
   /// Creates a PUT call with any content, such as `.multipart(form)` or `.upload(file)`; without a body by default.
   public static func put(
-    _ url: some URLConvertible, _ content: HTTPTask = .plain, query: Parameters = [:], headers: HTTPHeaders = [:]
+    _ url: some URLConvertible, _ content: HTTPTask = .none, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
     Call(.put, url, task: content, query: query, headers: headers)
   }
@@ -97,7 +97,7 @@ extension Endpoint where Self == Call<Response> {
 
   /// Creates a PATCH call with any content, such as `.multipart(form)` or `.upload(file)`; without a body by default.
   public static func patch(
-    _ url: some URLConvertible, _ content: HTTPTask = .plain, query: Parameters = [:], headers: HTTPHeaders = [:]
+    _ url: some URLConvertible, _ content: HTTPTask = .none, query: Parameters = [:], headers: HTTPHeaders = [:]
   ) -> Call<Response> {
     Call(.patch, url, task: content, query: query, headers: headers)
   }

@@ -35,7 +35,7 @@ extension Network {
   /// Sends `request` unchanged through the interceptors and emits the last response, of any status.
   ///
   /// The backend adds nothing: no headers, common parameters or signature.
-  public func responses(_ request: Request, progress: ProgressHandler? = nil) -> Single<Response> {
+  public func send(_ request: Request, progress: ProgressHandler? = nil) -> Single<Response> {
     Single(trusted: Observable(CallResponses(self, .request(request), progress: progress, onlyLast: true)))
   }
 }
@@ -124,7 +124,7 @@ final class CallResponses: StreamSource {
       // Stored writes and uploads, pages and reconnections belong to the users of another moment.
       request.context[CallAccounts.self] = CallAccounts(network.accountSources)
     }
-    for interceptor in network.interceptors { interceptor.prepare(&request) }
+    for interceptor in network.interceptors { interceptor.captureContext(into: &request) }
     return (request, labels)
   }
 
@@ -194,7 +194,7 @@ final class CallResponses: StreamSource {
       if response.reading !== network.reading { response.context[ResponseContext.self] = network.reading }
       if let number, let observers = network.observers {
         let sent = response.adopt(number)
-        observers.note(.received, of: response.request) { ($0.response, $0.source) = (response.unowned, sent) }
+        observers.note(.received, of: response.request) { ($0.response, $0.sharedFrom) = (response.unowned, sent) }
       }
       guard let last else { return sink.deliver(response) }
       // If only the last response is used, none is provisional.

@@ -20,6 +20,6 @@ extension Network {
     request.options = backend.options
     request.options.cookies = nil
     request.options.redirects = .none
-    return with { $0.interceptors = [] }.responses(request).asCompletable()
+    return with { $0.interceptors = [] }.send(request).asCompletable()
   }
 }

@@ -28,7 +28,7 @@ public struct AsyncInterceptor: Interceptor {
   }
 
   /// Records whether the request belongs to a refresh of a token.
-  public func prepare(_ request: inout Request) { request.markRefresh() }
+  public func captureContext(into request: inout Request) { request.markRefresh() }
 
   /// Calls the function in a new task.
   public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {

@@ -29,10 +29,10 @@ public protocol Interceptor: Sendable {
   ///
   /// It is called once per call, before `intercept` of any interceptor, on the subscribing thread. It must not block.
   /// Retries start on other threads, where the caller's task-locals have no values.
-  func prepare(_ request: inout Request)
+  func captureContext(into request: inout Request)
 }
 
 extension Interceptor {
   /// Records nothing.
-  public func prepare(_ request: inout Request) {}
+  public func captureContext(into request: inout Request) {}
 }

@@ -22,7 +22,7 @@ extension Network {
   ///   - destination: The file, in an existing directory. An existing file is replaced at the end.
   ///   - sha256: The expected digest of the file, 32 bytes. A different one is an error of kind `file`.
   public func transfer(
-    to destination: URL, sha256: Data? = nil, requesting endpoint: @escaping @Sendable () throws -> any Endpoint
+    downloadingTo destination: URL, sha256: Data? = nil, requesting endpoint: @escaping @Sendable () throws -> any Endpoint
   ) -> Observable<TransferEvent<URL>> {
     Observable<TransferEvent<URL>>.using { [clock = backend.clock] in
       ResumableDownload(try PartialFile(resuming: destination), sha256: sha256, clock: clock)
@@ -35,14 +35,14 @@ extension Network {
 
   /// Downloads the response of `endpoint` into a file, like the overload whose closure returns an endpoint.
   public func transfer(
-    _ endpoint: some Endpoint, to destination: URL, sha256: Data? = nil
+    downloading endpoint: some Endpoint, to destination: URL, sha256: Data? = nil
   ) -> Observable<TransferEvent<URL>> {
     let call = Call<Response>(CallContent(endpoint))
-    return transfer(to: destination, sha256: sha256) { call }
+    return transfer(downloadingTo: destination, sha256: sha256) { call }
   }
 
   /// Downloads the response of `endpoint` into a file, resumes an earlier download, and returns the file. See
-  /// ``transfer(to:sha256:requesting:)``.
+  /// ``transfer(downloadingTo:sha256:requesting:)``.
   ///
   /// ```swift
   /// try await network.download(.get("/file.zip"), to: file) { print($0.fractionReceived ?? 0) }
@@ -54,7 +54,7 @@ extension Network {
   public func download(
     _ endpoint: some Endpoint, to destination: URL, sha256: Data? = nil, progress: ProgressHandler? = nil
   ) async throws(NetworkError) -> URL {
-    try await awaited(transfer(endpoint, to: destination, sha256: sha256), progress)
+    try await awaited(transfer(downloading: endpoint, to: destination, sha256: sha256), progress)
   }
 
   private func attempt(

@@ -21,7 +21,7 @@ struct FrozenCall: Sendable {
     let isQuoted = key.count > 2 && key.hasPrefix("\"") && key.hasSuffix("\"")
     if let id = UUID(uuidString: isQuoted ? String(key.dropFirst().dropLast()) : key) { return id }
     let text = "\(account.map { "\($0.utf8.count):\($0)" } ?? "-")\(key)"
-    return HTTPDigest.sha256(Data(text.utf8)).withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    return Hash.sha256(Data(text.utf8)).withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
   }
 }
 
@@ -56,7 +56,7 @@ extension FrozenCall {
       let delimiter = Data("\r\n--\(boundary)".utf8)
       body = (Data("\r\n".utf8) + body).replacing(delimiter, with: Data("\r\n--".utf8)).dropFirst(2)
     }
-    return HTTPDigest.sha256(Data("\(request.method) \(request.url.absoluteString)\n".utf8) + body).hex
+    return Hash.sha256(Data("\(request.method) \(request.url.absoluteString)\n".utf8) + body).hex
   }
 
   /// A base URL in place of the backend's, which may be another one at a later attempt.
@@ -86,7 +86,7 @@ extension FrozenCall {
 
   /// The call that sends the stored bytes, which each attempt repeats.
   var content: CallContent {
-    var content = CallContent(method, path, task: body.isEmpty ? .plain : .data(body), headers: headers)
+    var content = CallContent(method, path, task: body.isEmpty ? .none : .data(body), headers: headers)
     content.isFrozen = true
     content.caching.invalidates = invalidates
     return content

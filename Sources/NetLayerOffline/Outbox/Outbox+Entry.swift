@@ -44,7 +44,7 @@ extension Outbox {
   /// The next event that an entry waits for.
   public struct State: Sendable, Hashable, CustomStringConvertible {
     enum Known: Hashable {
-      case queued, sending, network, retry, earlierEntry, signIn, account, otherProcess, newerVersion
+      case queued, sending, waitingForNetwork, waitingForRetry, earlierEntry, waitingForSignIn, otherUser, otherProcess, newerVersion
       case parked(status: Int?)
     }
 
@@ -57,15 +57,15 @@ extension Outbox {
     /// The response.
     public static let sending = State(.sending)
     /// A network.
-    public static let network = State(.network)
+    public static let waitingForNetwork = State(.waitingForNetwork)
     /// The next attempt.
-    public static let retry = State(.retry)
+    public static let waitingForRetry = State(.waitingForRetry)
     /// An earlier entry of its lane.
     public static let earlierEntry = State(.earlierEntry)
     /// A new sign-in of its user, because the server has rejected the token.
-    public static let signIn = State(.signIn)
+    public static let waitingForSignIn = State(.waitingForSignIn)
     /// A sign-in of its user, because another user is signed in, or none.
-    public static let account = State(.account)
+    public static let otherUser = State(.otherUser)
     /// Another process, which sends the entries of the directory.
     public static let otherProcess = State(.otherProcess)
     /// A newer version of the app, which has stored it.

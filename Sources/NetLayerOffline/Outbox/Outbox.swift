@@ -106,7 +106,7 @@ public final class Outbox: Sendable {
   /// - Throws: `NetworkError`; nothing is stored then. The kind is `encoding` for a file, a stream or a download, and
   ///   `file` for a full or read-only disk. It is `tooLarge` beyond the limits, and `authentication` if the user of
   ///   the token is unknown. It is `invalidRequest` for the key of another write, and for other calls that can't be sent.
-  ///   It is `busy` if another process changes the directory for longer than a second, because it was stopped there.
+  ///   It is `fileInUse` if another process changes the directory for longer than a second, because it was stopped there.
   @discardableResult
   public func send<E: Endpoint>(_ endpoint: E, lane: String? = nil) throws(NetworkError) -> UUID {
     let call: FrozenCall
@@ -138,7 +138,7 @@ public final class Outbox: Sendable {
       added = try directory.alone { try write(entry) }
     } catch let error as POSIXError where error.code == .EWOULDBLOCK {
       throw NetworkError(
-        kind: .busy,
+        kind: .fileInUse,
         reason: "another process changes the outbox \(directory.path)"
           + (network.isOnTransportThread
             ? ", and the transport's thread does not wait for it; send again, or from another thread"
@@ -217,7 +217,7 @@ public final class Outbox: Sendable {
           "an outbox stores no credentials; use an AuthenticationInterceptor instead of the call's own Authorization",
         request: request)
     }
-    for interceptor in network.interceptors { interceptor.prepare(&request) }
+    for interceptor in network.interceptors { interceptor.captureContext(into: &request) }
     guard let owner = network.accounts(of: request).owner else { return nil }
     guard let account = owner.name else {
       throw NetworkError(
@@ -272,14 +272,14 @@ public final class Outbox: Sendable {
   /// rejection is being delivered is sent again after the delivery.
   ///
   /// - Returns: Whether there is an entry of this identity; it may have been sent meanwhile.
-  /// - Throws: `NetworkError` of kind `busy` if another process is sending.
+  /// - Throws: `NetworkError` of kind `fileInUse` if another process is sending.
   @discardableResult
   public func retry(_ id: UUID) throws(NetworkError) -> Bool { try change(id) { .retry($0) } }
 
   /// Removes an entry. If it is in flight, the request is cancelled, but the server may have applied it.
   ///
   /// - Returns: Whether there was an entry of this identity; it may have been sent meanwhile.
-  /// - Throws: `NetworkError` of kind `busy` if another process is sending.
+  /// - Throws: `NetworkError` of kind `fileInUse` if another process is sending.
   @discardableResult
   public func drop(_ id: UUID) throws(NetworkError) -> Bool { try change(id) { .drop($0) } }
 
@@ -294,7 +294,7 @@ public final class Outbox: Sendable {
       }
       throw network.reading.report(
         network.reading.error(
-          .busy, "another process sends the entries of the outbox \(directory.path); change them there, or later"))
+          .fileInUse, "another process sends the entries of the outbox \(directory.path); change them there, or later"))
     }
     let isKnown = (try? directory.contains(id)) ?? false
     sender.change(id, event)

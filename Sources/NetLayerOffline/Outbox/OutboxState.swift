@@ -379,13 +379,13 @@ struct OutboxState {
       if isElsewhere { return (name, .otherProcess) }
       if !isFirst || item.lane.map(busy.contains) == true { return (name, .earlierEntry) }
       switch absent[item.account] {
-      case .signIn: return (name, .signIn)
-      case .account: return (name, .account)
-      case nil where item.waitsForSignOut: return (name, .account)
+      case .signIn: return (name, .waitingForSignIn)
+      case .account: return (name, .otherUser)
+      case nil where item.waitsForSignOut: return (name, .otherUser)
       case nil: break
       }
-      if !isOnline { return (name, .network) }
-      return (name, item.notBefore == nil ? .queued : .retry)
+      if !isOnline { return (name, .waitingForNetwork) }
+      return (name, item.notBefore == nil ? .queued : .waitingForRetry)
     }
   }
 }

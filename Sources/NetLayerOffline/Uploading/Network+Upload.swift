@@ -40,7 +40,7 @@ extension Network {
   /// server has lost bytes.
   ///
   /// Errors, in addition to those of any call:
-  /// - `busy`: another subscription or process uploads the file to the same endpoint.
+  /// - `fileInUse`: another subscription or process uploads the file to the same endpoint.
   /// - `unknownOutcome`: the server no longer knows an upload whose last bytes were sent. It may have the file. The
   ///   next subscription ends the same way, until ``cancelUpload(of:to:by:storingIn:)``.
   /// - `file`: the file has changed since the subscription, or the note can't be written.
@@ -136,7 +136,7 @@ extension Network {
   /// The endpoint must be the same as that of the upload. The file may be gone. It completes if there is no such upload,
   /// if the server does not support deletion (405, 501), and after every status that another attempt would not change:
   /// 4xx except 401, 408, 423, 425 and 429. Such a refusal is reported to the backend's `onError`, because the server may
-  /// still have the upload. Otherwise, it fails, keeps the note, and can be repeated. It fails with `busy` while another
+  /// still have the upload. Otherwise, it fails, keeps the note, and can be repeated. It fails with `fileInUse` while another
   /// process runs the upload. A redirect is followed as in the upload.
   public func cancelUpload(
     of file: URL, to endpoint: some Endpoint, by method: UploadProtocol, storingIn directory: URL? = nil

@@ -39,7 +39,7 @@ struct UploadCalls: Sendable {
     }
     Self.prepare(&call)
     var request = try network.builder.request(for: call, accept: endpoint.accept)
-    for interceptor in network.interceptors { interceptor.prepare(&request) }
+    for interceptor in network.interceptors { interceptor.captureContext(into: &request) }
     (self.method, create) = (method, call)
     self.request = request
     origin = Origin(request.url)
@@ -61,7 +61,7 @@ struct UploadCalls: Sendable {
   /// the upload keeps equal secrets of two uploads from having one digest.
   func secrets(of upload: URL, cookies: String?) -> String {
     let text = UploadIdentity.secrets(of: request, cookies: cookies, hiding: redaction)
-    return HTTPDigest.sha256(Data("\(upload.absoluteString)\n\(text)".utf8)).hex
+    return Hash.sha256(Data("\(upload.absoluteString)\n\(text)".utf8)).hex
   }
 
   /// Asks for the offset.
@@ -116,7 +116,7 @@ struct UploadCalls: Sendable {
   /// Returns the task without content; `nil` if it has any.
   private static func empty(_ task: HTTPTask) -> HTTPTask? {
     switch task.kind {
-    case .plain: .data(Data())
+    case .none: .data(Data())
     case .query(let query, let inner): empty(inner).map { .query(query, $0) }
     default: nil
     }

@@ -49,7 +49,7 @@ final class UploadFile: Sendable {
       let end = Self.bytes(of: file, from: mark.size - Int64(edge), count: edge)
     else { throw Self.unreadable(url) }
     version = FileVersion(
-      size: mark.size, changed: mark.changed, start: HTTPDigest.sha256(start).hex, end: HTTPDigest.sha256(end).hex)
+      size: mark.size, changed: mark.changed, start: Hash.sha256(start).hex, end: Hash.sha256(end).hex)
   }
 
   deinit { closeDescriptor(descriptor) }

@@ -29,7 +29,7 @@ final class UploadNoteFile {
   ///
   /// - Parameter identity: The text of `UploadIdentity`. 128 bits of its digest distinguish notes.
   static func url(for file: URL, in directory: URL?, identity: String) -> URL {
-    let suffix = "-" + HTTPDigest.sha256(Data(identity.utf8)).hex.prefix(32) + ".upload"
+    let suffix = "-" + Hash.sha256(Data(identity.utf8)).hex.prefix(32) + ".upload"
     let stem = PartialFile.shortened(file.lastPathComponent, to: 255 - suffix.utf8.count)
     // The same path through a symbolic link of a directory.
     let folder = DurableDirectory.followingOwnLinks((directory ?? file.deletingLastPathComponent()).path)
@@ -38,7 +38,7 @@ final class UploadNoteFile {
 
   /// Opens and locks the file.
   ///
-  /// - Throws: `NetworkError` of kind `busy` if another upload has the lock, or `file`.
+  /// - Throws: `NetworkError` of kind `fileInUse` if another upload has the lock, or `file`.
   init(_ url: URL) throws(NetworkError) {
     (path, name) = (url.path, url.lastPathComponent)
     UploadRegistry.shared.settle(path)
@@ -101,7 +101,7 @@ final class UploadNoteFile {
 
   /// Locks the file again, and writes its note, if it was removed.
   ///
-  /// - Throws: `NetworkError` of kind `busy` if another upload has the lock now, or `file`.
+  /// - Throws: `NetworkError` of kind `fileInUse` if another upload has the lock now, or `file`.
   func keepLock() throws(NetworkError) {
     guard lock >= 0, !isLocked else { return }
     do { try replace(isSaved ? record.bytes : Data()) } catch { throw Self.failure(path, error) }
@@ -145,7 +145,7 @@ final class UploadNoteFile {
 
   private static func busy(_ path: String) -> NetworkError {
     NetworkError(
-      kind: .busy,
+      kind: .fileInUse,
       reason: "another upload of this file to the same endpoint uses \(path); wait for it, or call cancelUpload")
   }
 

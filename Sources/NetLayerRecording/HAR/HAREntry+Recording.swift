@@ -118,7 +118,7 @@ extension HAREntry.SentBody {
       self = .text(redaction.redacted(text), type: type)
     } else {
       let hidden = redaction.body(bytes)
-      self = .digest(HTTPDigest.sha256(hidden).hex, count: bytes.count, type: type)
+      self = .digest(Hash.sha256(hidden).hex, count: bytes.count, type: type)
     }
   }
 

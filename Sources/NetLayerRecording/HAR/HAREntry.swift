@@ -104,7 +104,7 @@ package struct HAREntry: Sendable, Equatable {
     package var decoding: Double?
 
     /// Returns the use of the cache by a response of `origin`; `nil` for none.
-    package static func cache(of origin: Response.Origin?) -> String? {
+    package static func cache(of origin: Response.Source?) -> String? {
       switch origin?.kind {
       case .cache: origin?.isStale == true ? "stale" : "hit"
       case .revalidated: "revalidated"

@@ -35,7 +35,7 @@ final class TourTests: XCTestCase {
         "live: an edit that the server rejects with 422 disappears: Harbour 4, Fog 5 | total 9",
         "live: a push of the server updates both: Harbour 14, Fog 5 | total 19",
         "upload: 204 after a lost connection; the server received the bytes 0-99999 and 100000-299999",
-        "outbox: without a network, tea (network) and milk (earlierEntry) are on disk",
+        "outbox: without a network, tea (waitingForNetwork) and milk (earlierEntry) are on disk",
         "outbox: tea is saved once, with 2 requests",
         "outbox: milk is saved once, with 1 request",
         "cancel: cancelled after 200 ms",

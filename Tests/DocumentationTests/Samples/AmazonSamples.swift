@@ -58,14 +58,14 @@ struct AmazonSigner: Signer {
   let region, service: String
   var now: @Sendable () -> Date = { Date() }
 
-  func sign(_ content: SignedContent) async throws -> RequestSignature {
+  func sign(_ content: ContentToSign) async throws -> RequestSignature {
     let request = content.request
     guard let parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true) else { return RequestSignature() }
     let time = Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted).format(now())
     let hash =
       switch request.body {
-      case .none: HTTPDigest.hex(HTTPDigest.sha256(Data()))
-      case .data(let data): HTTPDigest.hex(HTTPDigest.sha256(data))
+      case .none: Hash.hex(Hash.sha256(Data()))
+      case .data(let data): Hash.hex(Hash.sha256(data))
       default: "UNSIGNED-PAYLOAD"
       }
     var fields = ["x-amz-content-sha256": hash, "x-amz-date": time, "x-amz-security-token": token]
@@ -79,16 +79,16 @@ struct AmazonSigner: Signer {
       [request.method.rawValue, path.isEmpty ? "/" : escaped(path, keeping: "/"), query.joined(separator: "&")]
       + signed.map { "\($0.key):\($0.value)" } + ["", names, hash]
     let scope = [String(time.prefix(8)), region, service, "aws4_request"]
-    let digest = HTTPDigest.hex(HTTPDigest.sha256(Data(lines.joined(separator: "\n").utf8)))
+    let digest = Hash.hex(Hash.sha256(Data(lines.joined(separator: "\n").utf8)))
     let text = ["AWS4-HMAC-SHA256", time, scope.joined(separator: "/"), digest].joined(separator: "\n")
     let derived = (scope + [text]).reduce(Data("AWS4\(secret)".utf8)) {
-      HTTPDigest.hmacSHA256(Data($1.utf8), key: $0)
+      Hash.hmacSHA256(Data($1.utf8), key: $0)
     }
     var headers: HTTPHeaders = ["X-Amz-Date": time, "X-Amz-Content-SHA256": hash]
     headers["X-Amz-Security-Token"] = token
     headers["Authorization"] =
       "AWS4-HMAC-SHA256 Credential=\(key)/\(scope.joined(separator: "/")), SignedHeaders=\(names), "
-      + "Signature=\(HTTPDigest.hex(derived))"
+      + "Signature=\(Hash.hex(derived))"
     return RequestSignature(headers: headers)
   }
 

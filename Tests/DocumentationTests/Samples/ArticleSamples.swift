@@ -40,8 +40,8 @@ func article0(shopURL: URL, userId: Int, bag: DisposeBag) throws {
 enum Article0Signature {
   struct AntiCrawler: Signer {
     let secret: String
-    func sign(_ content: SignedContent) -> RequestSignature {
-      RequestSignature(parameters: ["sign": HTTPDigest.hex(HTTPDigest.md5(Data((content.text + secret).utf8)))])
+    func sign(_ content: ContentToSign) -> RequestSignature {
+      RequestSignature(parameters: ["sign": Hash.hex(Hash.md5(Data((content.text + secret).utf8)))])
     }
   }
 }
@@ -132,7 +132,7 @@ enum Article2 {
     var task: HTTPTask {
       switch self {
       case .newMovies(let page): .parameters(["page": page])
-      case .video: .plain
+      case .video: .none
       }
     }
   }

@@ -29,11 +29,11 @@ struct Project: Decodable, Sendable {
 struct HashSigner: Signer {
   let secret: Data
 
-  func sign(_ content: SignedContent) async throws -> RequestSignature {
+  func sign(_ content: ContentToSign) async throws -> RequestSignature {
     let time = "1700000000"
     let text = content.text + "&time=" + time
-    let digest = HTTPDigest.hmacSHA256(Data(text.utf8), key: secret)
-    return RequestSignature(parameters: ["time": time, "sign": HTTPDigest.hex(digest)])
+    let digest = Hash.hmacSHA256(Data(text.utf8), key: secret)
+    return RequestSignature(parameters: ["time": time, "sign": Hash.hex(digest)])
   }
 }
 

@@ -43,7 +43,7 @@ final class LoggingSamples: XCTestCase {
     func observe(_ event: CallEvent) {
       switch event.kind {
       case .pause: print("call \(event.call) waits for attempt \(event.request.attempt)")
-      case .received where event.response?.origin.kind == .cache: print("call \(event.call) is a cache hit")
+      case .received where event.response?.source.kind == .cache: print("call \(event.call) is a cache hit")
       case .failed: print("call \(event.call) failed: \(event.error?.kind.rawValue ?? "")")
       default: break
       }

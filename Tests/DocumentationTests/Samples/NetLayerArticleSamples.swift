@@ -79,7 +79,7 @@ struct Film: Endpoint {
 }
 
 func film(_ network: Network, to file: URL) -> Observable<TransferEvent<URL>> {
-  network.transfer(to: file) { Film(id: 7) }
+  network.transfer(downloadingTo: file) { Film(id: 7) }
     .retry(RetryPolicy(attempts: 5))
 }
 
@@ -153,7 +153,7 @@ struct Slow: Interceptor {
   let limit: Duration
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     next(request).do(onNext: { response in
-      if response.waited > limit { print("slow: \(request.url.path)") }
+      if response.waitedForLimit > limit { print("slow: \(request.url.path)") }
     })
   }
 }

@@ -89,7 +89,7 @@ final class NetLayerArticleTests: XCTestCase {
 
     for _ in 1...2 {
       let response = try await news.fetch(.get("/today"))
-      print(response.origin.isCache ? "from the cache" : "from the server")
+      print(response.source.isCache ? "from the cache" : "from the server")
     }
     try assertPrinted(asIn: "Caching", 0)
 

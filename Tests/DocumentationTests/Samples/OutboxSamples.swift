@@ -27,10 +27,10 @@ final class NotesScreen {
 
   init(directory: URL, app: Network, login: AuthenticationInterceptor) throws {
     outbox = try Outbox(storingIn: directory, on: app)
-    Observable.combineLatest(outbox.pending, login.owner)
+    Observable.combineLatest(outbox.pending, login.accountStates)
       .subscribeOnMain(with: self) { me, latest in
         let (entries, user) = latest
-        me.unsent = entries.filter { $0.account == user }.compactMap { $0.endpoint(as: AddNote.self) }
+        me.unsent = entries.filter { $0.account == user.name }.compactMap { $0.endpoint(as: AddNote.self) }
       }
       .disposed(by: bag)
     outbox.results(of: AddNote.self)

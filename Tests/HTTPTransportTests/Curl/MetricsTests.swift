@@ -99,7 +99,7 @@
     func test_theTimeOfSendingIsPartOfTheTimeToTheFirstByte() throws {
       guard CurlTransport.capabilities?.http2 == true else { throw XCTSkip("requires libcurl 8.14 with HTTP/2") }
       let large = HTTPTask.data(Data(repeating: 1, count: 8 << 20), contentType: "image/png")
-      let sent = try [HTTPTask.plain, large].map { task in
+      let sent = try [HTTPTask.none, large].map { task in
         let response = try network.responses(Call(.post, "/ok", task: task)).toBlocking().single()
         let metrics = try XCTUnwrap(response.metrics)
         let send = try XCTUnwrap(metrics.send)

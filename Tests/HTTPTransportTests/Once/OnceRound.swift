@@ -89,7 +89,7 @@ final class OnceRound: Sendable {
       } twice: { [self] in
         tally.withLock { $0.problems.append("call \(call.id) has ended twice") }
       }
-      let subscription = network.responses(request).subscribe(
+      let subscription = network.send(request).subscribe(
         onSuccess: { end.call(.success($0)) }, onError: { end.call(.failure(NetworkError.wrapping($0))) })
       guard let delay = call.cancelsAfter else { continue }
       DispatchQueue.global().asyncAfter(deadline: .now() + delay / 1000) {

@@ -286,7 +286,7 @@ final class RedirectPolicyTests: XCTestCase {
 
   func test_headersAndSignatureOfABackendAreNotSentToAnotherOrigin() async throws {
     struct Stamp: Signer {
-      func sign(_ content: SignedContent) throws -> RequestSignature { RequestSignature(headers: ["X-Stamp": "s"]) }
+      func sign(_ content: ContentToSign) throws -> RequestSignature { RequestSignature(headers: ["X-Stamp": "s"]) }
     }
     let builder = RequestBuilder(
       baseURL: try url("https://h"), headers: ["X-Tuchong": "t", "User-Agent": "app"], signer: Stamp())

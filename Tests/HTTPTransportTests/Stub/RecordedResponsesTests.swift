@@ -18,7 +18,7 @@ final class RecordedResponsesTests: XCTestCase {
 
   /// Returns the body of the response, or the error.
   private func outcome(
-    _ url: String, _ entries: [HAREntry], redaction: Redaction = .backend, method: HTTPMethod = .get
+    _ url: String, _ entries: [HAREntry], redaction: Redaction = .inherited, method: HTTPMethod = .get
   ) throws -> String {
     let recorded = try RecordedResponses(entries, of: URL(filePath: "/a.har"), redaction: redaction)
     let request = Request(method: method, url: try XCTUnwrap(URL(string: url)))
@@ -100,7 +100,7 @@ final class RecordedResponsesTests: XCTestCase {
   /// Connects to the recorded socket and returns its events.
   private func events(_ entry: HAREntry) throws -> [String] {
     let scheduler = TestScheduler()
-    let recorded = try RecordedResponses([entry], of: URL(filePath: "/a.har"), redaction: .backend)
+    let recorded = try RecordedResponses([entry], of: URL(filePath: "/a.har"), redaction: .inherited)
     let stub = StubTransport(on: scheduler) { recorded.next(for: $0) }
     let notes = Notes()
     _ = stub.connect(

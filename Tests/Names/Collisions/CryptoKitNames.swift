@@ -3,5 +3,5 @@ import Foundation
 import NetLayer
 
 private func digests(_ data: Data) -> (Data, any Digest) {
-  (HTTPDigest.sha256(data), SHA256.hash(data: data))
+  (Hash.sha256(data), SHA256.hash(data: data))
 }

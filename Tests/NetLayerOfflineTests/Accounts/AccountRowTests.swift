@@ -142,7 +142,7 @@ final class AccountRowTests: AccountTestCase {
     let (outbox, states) = try outbox(Network(Backend(baseURL: server.url, interceptors: [login])))
     outbox.start()
     try outbox.send(Call<Response>.post("/1"))
-    XCTAssertTrue(holds { states.value == ["ann signIn"] }, "\(states.value)")
+    XCTAssertTrue(holds { states.value == ["ann waitingForSignIn"] }, "\(states.value)")
     isRejected.value = false
     login.renew()
     XCTAssertTrue(holds { states.value.isEmpty })

@@ -16,7 +16,7 @@ private final class SigningLogin: Signer, AccountSource {
   var accountState: AccountState { user.value.map { .user($0) } ?? .nobody }
   var accountChanges: Observable<Void>? { user.asObservable().map { _ in } }
   func covers(_ request: Request) -> Bool { true }
-  func sign(_ content: SignedContent) async throws -> RequestSignature {
+  func sign(_ content: ContentToSign) async throws -> RequestSignature {
     RequestSignature(headers: user.value.map { ["X-Who": $0] } ?? [:])
   }
 }
@@ -160,7 +160,7 @@ final class AccountSharingTests: UploadTestCase {
     let network = Network(Backend(baseURL: server.url, interceptors: [cache(), staff, customer]))
     let first = try await network.fetch(Call<Response>.get("/me")).body
     let again = try await network.fetch(Call<Response>.get("/me"))
-    XCTAssertEqual(again.origin.kind, .cache)
+    XCTAssertEqual(again.source.kind, .cache)
     staff.set(nil)
     customer.set(token)
     let second = try await network.fetch(Call<Response>.get("/me")).body

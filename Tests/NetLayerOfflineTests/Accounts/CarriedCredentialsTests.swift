@@ -169,7 +169,7 @@ final class CarriedCredentialsTests: CarriedAccountTestCase {
       var accountState: AccountState { .user(user.value) }
       var accountChanges: Observable<Void>? { user.asObservable().map { _ in } }
       func covers(_ request: Request) -> Bool { true }
-      func sign(_ content: SignedContent) async throws -> RequestSignature {
+      func sign(_ content: ContentToSign) async throws -> RequestSignature {
         isWaiting.raise()
         for await _ in mayContinue.stream { break }
         let name = user.value

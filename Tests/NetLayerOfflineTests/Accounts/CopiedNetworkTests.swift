@@ -209,7 +209,7 @@ final class CopiedNetworkTests: CarriedAccountTestCase {
     final class Keys: Signer {
       let user = Box("ann")
       var account: String? { user.value }
-      func sign(_ content: SignedContent) -> RequestSignature {
+      func sign(_ content: ContentToSign) -> RequestSignature {
         if content.request.headers["X-Switch"] == nil { user.value = "bob" }
         return RequestSignature(headers: ["X-User": user.value])
       }

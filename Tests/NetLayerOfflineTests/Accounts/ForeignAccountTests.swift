@@ -60,7 +60,7 @@ final class ForeignAccountTests: UploadTestCase {
   private func result(_ network: Network, _ call: Call<Response> = .get("/me")) -> String {
     let result = Box("nothing")
     let running = network.response(to: CallContent(call)).subscribe(
-      onSuccess: { result.value = "\($0.status) \(String(decoding: $0.body, as: UTF8.self)) \($0.origin.kind)" },
+      onSuccess: { result.value = "\($0.status) \(String(decoding: $0.body, as: UTF8.self)) \($0.source.kind)" },
       onError: { result.value = "\(NetworkError.wrapping($0).kind)" })
     clock.advanceBy(10_000)
     running.dispose()

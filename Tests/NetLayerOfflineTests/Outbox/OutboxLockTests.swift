@@ -76,7 +76,7 @@ final class OutboxLockTests: XCTestCase {
     XCTAssertGreaterThan(ContinuousClock.now - begin, .seconds(1))
     XCTAssertLessThan(ContinuousClock.now - begin, .seconds(4), "each waits a second, at the same time")
     for text in notes.all.dropFirst() {
-      XCTAssert(text.hasPrefix("busy tea: another process changes the outbox \(fixture.folder.path)"), text)
+      XCTAssert(text.hasPrefix("fileInUse tea: another process changes the outbox \(fixture.folder.path)"), text)
       XCTAssert(text.contains("1.0 s; send again"), text)
     }
     XCTAssertEqual(fixture.files, [])
@@ -102,7 +102,7 @@ final class OutboxLockTests: XCTestCase {
         } catch { return error }
       }
       XCTAssertLessThan(ContinuousClock.now - begin, .milliseconds(900))
-      XCTAssertEqual(error?.kind, .busy)
+      XCTAssertEqual(error?.kind, .fileInUse)
       XCTAssert(error?.reason.contains("from another thread") == true, error?.reason ?? "stored")
       XCTAssertEqual(flock(other.descriptor, LOCK_UN), 0)
       let isStored = await withTaskExecutorPreference(transport.executor) {
@@ -187,11 +187,11 @@ final class OutboxLockTests: XCTestCase {
     let other = try fixture.another()
     other.start()
     fixture.waits { fixture.server.seen.count == 2 }
-    XCTAssertThrowsError(try outbox.drop(UUID())) { XCTAssertEqual(($0 as? NetworkError)?.kind, .busy) }
+    XCTAssertThrowsError(try outbox.drop(UUID())) { XCTAssertEqual(($0 as? NetworkError)?.kind, .fileInUse) }
     try outbox.send(AddNote(text: "rice"))
     try outbox.send(AddNote(text: "milk"))
     fixture.waits(for: ["tea: sending", "rice: otherProcess", "milk: otherProcess"])
-    XCTAssertThrowsError(try outbox.drop(UUID())) { XCTAssertEqual(($0 as? NetworkError)?.kind, .busy) }
+    XCTAssertThrowsError(try outbox.drop(UUID())) { XCTAssertEqual(($0 as? NetworkError)?.kind, .fileInUse) }
     XCTAssertEqual(fixture.server.seen.map(\.text), [body("tea"), body("tea")])
     // It sends what this process has added when it looks again.
     other.start()

@@ -132,7 +132,7 @@ final class OutboxReviewTests: XCTestCase {
     _ = state.handle(.online(true), at: .zero)
     _ = state.handle(.list([.init(name, account: "a")], isOwner: true), at: .zero)
     XCTAssertEqual(state.handle(.end(name, .unauthenticated), at: .zero), [])
-    XCTAssertEqual(state.states(isElsewhere: false).map(\.state), [.signIn])
+    XCTAssertEqual(state.states(isElsewhere: false).map(\.state), [.waitingForSignIn])
     // The first sign-in sends it immediately.
     XCTAssertEqual(state.handle(.account("a"), at: .zero), [.start(name)])
     XCTAssertEqual(state.handle(.end(name, .unauthenticated), at: .zero), [])

@@ -38,7 +38,7 @@ final class OutboxStateTests: XCTestCase {
     // The refresh, which is not a sign-in.
     _ = state.handle(.account("a"), at: .zero)
     XCTAssertEqual(state.handle(.end(names[0], .refused), at: .zero), [])
-    XCTAssertEqual(state.states(isElsewhere: false).map(\.state), [.signIn])
+    XCTAssertEqual(state.states(isElsewhere: false).map(\.state), [.waitingForSignIn])
     XCTAssertEqual(state.handle(.account("a"), at: .zero), [.start(names[0])])
   }
 
@@ -108,7 +108,7 @@ final class OutboxStateTests: XCTestCase {
     let locked = NetworkError(kind: .file, reason: "locked")
     var (state, _) = machine([.init(names[0], account: "a")])
     XCTAssertEqual(state.handle(.end(names[0], .unknownAccount(locked)), at: .zero), [])
-    XCTAssertEqual(state.states(isElsewhere: false).map(\.state), [.retry])
+    XCTAssertEqual(state.states(isElsewhere: false).map(\.state), [.waitingForRetry])
     XCTAssertEqual(state.handle(.account("a"), at: .zero), [.start(names[0])])
     // A sign-in during the attempt.
     XCTAssertEqual(state.handle(.account("a"), at: .zero), [])

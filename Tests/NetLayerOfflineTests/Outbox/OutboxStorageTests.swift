@@ -26,7 +26,7 @@ final class OutboxStorageTests: XCTestCase {
     let second = try other.send(AddNote(text: "2"), lane: "k")
     XCTAssert(holds { states.value == ["otherProcess", "otherProcess"] }, "\(states.value)")
     for change in [other.retry, other.drop] {
-      XCTAssertThrowsError(try change(second)) { error in XCTAssertEqual((error as? NetworkError)?.kind, .busy) }
+      XCTAssertThrowsError(try change(second)) { error in XCTAssertEqual((error as? NetworkError)?.kind, .fileInUse) }
     }
     XCTAssertEqual(fixture.server.seen.count, 1)
     // The sender finds the entry of the other process before it releases the lock.

@@ -270,7 +270,7 @@ struct OutboxWorld {
     }
     handle(p, .online(isOnline))
     guard isOnline, lockHolder == nil || lockHolder == p else { return }
-    for (name, state) in processes[p].machine.states(isElsewhere: false) where state == .retry {
+    for (name, state) in processes[p].machine.states(isElsewhere: false) where state == .waitingForRetry {
       if processes[p].lost.contains(name) { fail("\(p): \(name.text) still waits with a network") }
     }
   }
@@ -284,7 +284,7 @@ struct OutboxWorld {
     processes[p].notBefore = processes[p].notBefore.filter { !processes[p].unknown.contains($0.key) }
     handle(p, .account(user))
     guard lockHolder == nil || lockHolder == p else { return }
-    for (name, state) in processes[p].machine.states(isElsewhere: false) where state == .retry {
+    for (name, state) in processes[p].machine.states(isElsewhere: false) where state == .waitingForRetry {
       if processes[p].unknown.contains(name) { fail("\(p): \(name.text) still waits after a sign-in") }
     }
   }

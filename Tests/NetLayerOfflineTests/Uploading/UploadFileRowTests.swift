@@ -280,7 +280,7 @@ final class UploadFileRowTests: UploadTestCase {
       XCTAssertTrue(holds { server.log.last?.hasPrefix("HEAD") == true })
       let count = server.log.count
       let second = await upload(server, method)
-      XCTAssertEqual(second.kind, .busy)
+      XCTAssertEqual(second.kind, .fileInUse)
       XCTAssertEqual(server.log.count, count, "nothing is sent")
       first.dispose()
       let third = await upload(server, method)
@@ -337,7 +337,7 @@ final class UploadFileRowTests: UploadTestCase {
     let method: HTTPMethod
     let token: Token
 
-    func prepare(_ request: inout Request) { if request.method == method { login.set(token) } }
+    func captureContext(into request: inout Request) { if request.method == method { login.set(token) } }
     func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> { next(request) }
   }
 

@@ -111,16 +111,16 @@ final class UploadReviewTests: UploadTestCase {
     // Nobody else uses the file.
     try FileManager.default.removeItem(at: url)
     try first.save(try anyNote())
-    XCTAssertThrowsError(try UploadNoteFile(url)) { XCTAssertEqual(($0 as? NetworkError)?.kind, .busy) }
+    XCTAssertThrowsError(try UploadNoteFile(url)) { XCTAssertEqual(($0 as? NetworkError)?.kind, .fileInUse) }
     // A second upload has the lock of a new file.
     try FileManager.default.removeItem(at: url)
     let second = try UploadNoteFile(url)
     try second.save(try anyNote())
-    XCTAssertThrowsError(try first.save(try anyNote())) { XCTAssertEqual(($0 as? NetworkError)?.kind, .busy) }
+    XCTAssertThrowsError(try first.save(try anyNote())) { XCTAssertEqual(($0 as? NetworkError)?.kind, .fileInUse) }
     first.forget()
     first.letGo()
     guard case .note = try second.read() else { return XCTFail("the note of the second upload was removed") }
-    XCTAssertThrowsError(try UploadNoteFile(url)) { XCTAssertEqual(($0 as? NetworkError)?.kind, .busy) }
+    XCTAssertThrowsError(try UploadNoteFile(url)) { XCTAssertEqual(($0 as? NetworkError)?.kind, .fileInUse) }
     second.end()
   }
 
@@ -164,7 +164,7 @@ final class UploadReviewTests: UploadTestCase {
           clock.advanceBy(1000)
           return !ends.all.isEmpty
         })
-      XCTAssertEqual(ends.all, ["busy"])
+      XCTAssertEqual(ends.all, ["fileInUse"])
       XCTAssertEqual(server.finished, [])
       first.dispose()
       second.dispose()

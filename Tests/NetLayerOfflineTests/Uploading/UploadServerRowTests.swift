@@ -356,7 +356,7 @@ final class UploadServerRowTests: UploadTestCase {
     note.isEnding = true
     try again.save(note)
     XCTAssertThrowsError(try UploadNoteFile(url), "the lock outlives the rename") { error in
-      XCTAssertEqual((error as? NetworkError)?.kind, .busy)
+      XCTAssertEqual((error as? NetworkError)?.kind, .fileInUse)
     }
     XCTAssertEqual(DurableRecord(try Data(contentsOf: url))?.head["later"].description, "[1,2]")
     XCTAssertEqual(DurableRecord(try Data(contentsOf: url))?.head["isEnding"].bool, true)

@@ -20,7 +20,7 @@ private enum GitHub: Endpoint {
 
   var task: HTTPTask {
     switch self {
-    case .userProfile: .plain
+    case .userProfile: .none
     case .search(let words): .parameters(Parameters(words))
     }
   }
@@ -70,7 +70,7 @@ final class Article3CacheTests: XCTestCase {
       run(Short().cachedObject(User.self, on: fixture.network), fixture).elements, [User(login: "1")])
     XCTAssertEqual(run(Short().cachedObject(Int.self, on: fixture.network), fixture).elements, [nil])
     XCTAssertEqual(
-      run(Short().cachedResponse(on: fixture.network), fixture).elements.map { $0?.origin },
+      run(Short().cachedResponse(on: fixture.network), fixture).elements.map { $0?.source },
       [.cache(age: .seconds(59), isStale: true)])
     fixture.scheduler.advanceBy(1)
     XCTAssertEqual(run(Short().cachedObject(User.self, on: fixture.network), fixture).elements, [nil])
@@ -119,7 +119,7 @@ final class Article3CacheTests: XCTestCase {
     XCTAssertEqual(run(users, fixture).elements, [User(login: "2"), User(login: "3")])
     let replies = run(user.cache.request(on: fixture.network), fixture).elements
     XCTAssertEqual(
-      replies.map(\.origin), [.cache(age: .seconds(0), isStale: true), .network], "they can be told apart")
+      replies.map(\.source), [.cache(age: .seconds(0), isStale: true), .network], "they can be told apart")
   }
 
   func test_row_3_9_missingCache_isAnErrorWithTheRemedy() throws {

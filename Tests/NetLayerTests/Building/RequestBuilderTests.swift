@@ -19,7 +19,7 @@ final class RequestBuilderTests: XCTestCase {
     }
     var task: HTTPTask {
       switch self {
-      case .smallest: .plain
+      case .smallest: .none
       case .search(let text): .parameters(["q": text])
       case .both: .composite(query: ["page": 1], body: ["name": "n"])
       case .raw: .data(Data([1]), contentType: "application/x-bytes")
@@ -87,7 +87,7 @@ final class RequestBuilderTests: XCTestCase {
     let own = try builder().request(for: CallContent(Both(task: .query(["token": "mine"], .json([1])))))
     XCTAssertEqual(own.url.query(), "token=mine")
     XCTAssertEqual(body(own), "[1]")
-    let nested = try builder().request(for: CallContent(Both(task: .query(["a": 1], .query(["b": 2], .plain)))))
+    let nested = try builder().request(for: CallContent(Both(task: .query(["a": 1], .query(["b": 2], .none)))))
     XCTAssertEqual(nested.url.query(), "a=1&token=t&b=2")
     let signed = try TaskEncoder(task: .query(["b": 2], .form(["a": 1])), common: ["c": 3]).pairs(for: .post)
     XCTAssertEqual(signed.map { "\($0.name)=\($0.value)" }, ["a=1", "b=2", "c=3"])

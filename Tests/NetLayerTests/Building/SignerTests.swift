@@ -10,8 +10,8 @@ import XCTest
 private struct AntiCrawler: Signer {
   let secret: String
 
-  func sign(_ content: SignedContent) -> RequestSignature {
-    RequestSignature(parameters: ["sign": HTTPDigest.hex(HTTPDigest.md5(Data((content.text + secret).utf8)))])
+  func sign(_ content: ContentToSign) -> RequestSignature {
+    RequestSignature(parameters: ["sign": Hash.hex(Hash.md5(Data((content.text + secret).utf8)))])
   }
 }
 
@@ -19,9 +19,9 @@ private struct AntiCrawler: Signer {
 private struct HMACSigner: Signer {
   let key: Data
 
-  func sign(_ content: SignedContent) -> RequestSignature {
+  func sign(_ content: ContentToSign) -> RequestSignature {
     let text = "\(content.request.method)\n\(content.request.url.path)\n\(content.text)"
-    return RequestSignature(headers: ["X-Signature": HTTPDigest.hmacSHA256(Data(text.utf8), key: key).hex])
+    return RequestSignature(headers: ["X-Signature": Hash.hmacSHA256(Data(text.utf8), key: key).hex])
   }
 }
 
@@ -49,10 +49,10 @@ final class SignerTests: XCTestCase {
     let transport = StubTransport { _ in .json("{}") }
     let network = try network(transport, AntiCrawler(secret: "s"))
     _ = record(network.responses(.get, "/a", parameters: ["z": "a b", "token": "mine"]))
-    let sign = HTTPDigest.md5(Data("device_id=d&token=mine&z=a bs".utf8)).hex
+    let sign = Hash.md5(Data("device_id=d&token=mine&z=a bs".utf8)).hex
     XCTAssertEqual(transport.requests[0].url.query(), "device_id=d&sign=\(sign)&token=mine&z=a%20b")
     _ = record(network.responses(.post, "/a", parameters: ["z": [1, 2]], encoding: .json))
-    let second = HTTPDigest.md5(Data("device_id=d&token=t&z[]=1&z[]=2s".utf8)).hex
+    let second = Hash.md5(Data("device_id=d&token=t&z[]=1&z[]=2s".utf8)).hex
     XCTAssertEqual(transport.requests[1].text, #"{"device_id":"d","sign":"\#(second)","token":"t","z":[1,2]}"#)
   }
 
@@ -60,7 +60,7 @@ final class SignerTests: XCTestCase {
     let transport = StubTransport { _ in .json("{}") }
     let network = try network(transport, HMACSigner(key: Data("k".utf8))).with { $0.bodyEncoding = .form }
     _ = record(network.responses(.post, "/a", parameters: ["b": true]))
-    let expected = HTTPDigest.hmacSHA256(Data("POST\n/api/a\nb=1&device_id=d&token=t".utf8), key: Data("k".utf8)).hex
+    let expected = Hash.hmacSHA256(Data("POST\n/api/a\nb=1&device_id=d&token=t".utf8), key: Data("k".utf8)).hex
     XCTAssertEqual(transport.requests[0].headers["X-Signature"], expected)
     XCTAssertEqual(transport.requests[0].text, "b=1&device_id=d&token=t")
   }
@@ -69,7 +69,7 @@ final class SignerTests: XCTestCase {
     let common: Parameters = ["c": 0]
     let file = URL(filePath: "/x")
     let tasks: [(HTTPTask, String)] = [
-      (.plain, "c=0"), (.data(Data()), "c=0"), (.upload(file), "c=0"),
+      (.none, "c=0"), (.data(Data()), "c=0"), (.upload(file), "c=0"),
       (.stream(Request.BodyStream { { nil } }), "c=0"), (.parameters(["a": 1]), "a=1&c=0"),
       (.composite(query: ["a": 1], body: ["b": 2]), "a=1&b=2&c=0"), (.json(["a": 1]), "a=1&c=0"),
       (.json([1, 2]), "c=0"), (.form(["a": 1]), "a=1&c=0"), (.download(to: file, parameters: ["a": 1]), "a=1&c=0"),
@@ -84,7 +84,7 @@ final class SignerTests: XCTestCase {
   func test_failingSigner_sendsNothing() throws {
     struct Broken: Signer {
       struct NoKey: Error {}
-      func sign(_ content: SignedContent) throws -> RequestSignature { throw NoKey() }
+      func sign(_ content: ContentToSign) throws -> RequestSignature { throw NoKey() }
     }
     let transport = StubTransport { _ in .json("{}") }
     let error = try failure(of: network(transport, Broken()).responses(.get, "/a"))

@@ -14,7 +14,7 @@ private final class NonceSigner: Signer {
 
   init(inParameters: Bool) { self.inParameters = inParameters }
 
-  func sign(_ content: SignedContent) -> RequestSignature {
+  func sign(_ content: ContentToSign) -> RequestSignature {
     let token = content.request.headers["Authorization"] ?? "none"
     let sign = "\(nonce.next())"
     seen.add(
@@ -242,7 +242,7 @@ final class SigningAttemptsTests: XCTestCase {
   func test_signerThatFailsAtTheSecondAttempt_failsTheCall() throws {
     final class Once: Signer {
       let count = Counter()
-      func sign(_ content: SignedContent) throws -> RequestSignature {
+      func sign(_ content: ContentToSign) throws -> RequestSignature {
         guard count.next() == 1 else { throw TestError("no key") }
         return RequestSignature(headers: ["X-Sign": "1"])
       }

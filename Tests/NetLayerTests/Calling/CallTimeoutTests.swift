@@ -79,7 +79,7 @@ final class CallTimeoutTests: XCTestCase {
     virtual.note("", virtual.network().with { $0.timeouts.call = .seconds(1) }.responses(.get, "/x"))
     var request = Request(url: URL(filePath: "/"), timeouts: .init(call: .seconds(2)))
     request.url = URL(string: "http://h/x") ?? request.url
-    virtual.note("", virtual.network().responses(request))
+    virtual.note("", virtual.network().send(request))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all, ["timeout @1000", "timeout @2000"])
   }

@@ -11,7 +11,7 @@ final class EndpointPropertiesTests: XCTestCase {
   private struct Search: Endpoint {
     var path = "/search?lang=en"
     var method: HTTPMethod = .get
-    var task: HTTPTask = .plain
+    var task: HTTPTask = .none
     var query: Parameters = [:]
     var timeout: Duration?
   }

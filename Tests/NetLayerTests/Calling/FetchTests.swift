@@ -276,7 +276,7 @@ final class FetchTests: XCTestCase {
     XCTAssertEqual(record(api.merge([Call.get("/a"), .get("/b")], as: User.self)).elements, [ada, ada])
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: file) }
-    XCTAssertEqual(record(api.transfer(.get("/a"), to: file)).elements.compactMap(\.result), [file])
+    XCTAssertEqual(record(api.transfer(downloading: .get("/a"), to: file)).elements.compactMap(\.result), [file])
     XCTAssertEqual(try String(contentsOf: file, encoding: .utf8), Self.ada)
     let done = expectation(description: "the completion was called")
     Router<Call>(api).request(.get("/a")) { result in

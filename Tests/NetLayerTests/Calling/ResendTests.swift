@@ -24,7 +24,7 @@ final class ResendTests: XCTestCase {
   }
 
   private struct Fixed: Signer {
-    func sign(_ content: SignedContent) -> RequestSignature { RequestSignature(headers: ["X-Sign": "1"]) }
+    func sign(_ content: ContentToSign) -> RequestSignature { RequestSignature(headers: ["X-Sign": "1"]) }
   }
 
   /// An observer that notes the attribute of each event; `-` for none.
@@ -185,7 +185,7 @@ final class ResendTests: XCTestCase {
     virtual.note("", network.responses(.get, "/a"))
     virtual.scheduler.start()
     let request = try XCTUnwrap(virtual.stub.requests.last)
-    virtual.note("", network.responses(request))
+    virtual.note("", network.send(request))
     var call = Call<Response>.get("/a")
     call.context = request.context
     virtual.note("", network.responses(call))

@@ -63,7 +63,7 @@ final class FailureEnvelopeTests: XCTestCase {
     XCTAssertEqual(first?.code, 403)
     let response = try? await list.response(.get("/"))
     XCTAssertEqual(response?.envelopeCode, 403)
-    XCTAssertEqual(response?.isSuccessByEnvelope, false)
+    XCTAssertEqual(response?.isStorable, false)
     let silent = network(#"{"error":{"odd":[1]},"result":null}"#, .jsonRPC)
     let odd = await failure { try await silent.fetch(.post("/")) }
     XCTAssertEqual(odd?.reason, #"the server reported "error": {"odd":[1]}"#)

@@ -154,7 +154,7 @@ final class OneRuleTests: XCTestCase {
     }
     XCTAssertEqual(completed.status, 404)
     let url = try XCTUnwrap(URL(string: "http://h/x"))
-    let sent = try await missing.responses(Request(url: url)).value
+    let sent = try await missing.send(Request(url: url)).value
     XCTAssertEqual(sent.status, 404)
   }
 

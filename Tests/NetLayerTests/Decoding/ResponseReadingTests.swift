@@ -50,10 +50,10 @@ final class ResponseReadingTests: XCTestCase {
 
   func test_busyAndUnknownOutcome_haveTheirOwnMessages_andAreNotTransient() {
     for messages in [NetworkError.Messages.english, .chinese] {
-      XCTAssertEqual(messages.text(for: .busy), messages.busy)
+      XCTAssertEqual(messages.text(for: .fileInUse), messages.fileInUse)
       XCTAssertEqual(messages.text(for: .unknownOutcome), messages.unknownOutcome)
     }
-    for kind in [NetworkError.Kind.busy, .unknownOutcome] {
+    for kind in [NetworkError.Kind.fileInUse, .unknownOutcome] {
       XCTAssertFalse(kind.isTransient, "a retry would find the same")
       XCTAssertFalse(kind.isOutage)
       XCTAssertEqual(NetworkError(kind: kind, reason: "").code, -1212)

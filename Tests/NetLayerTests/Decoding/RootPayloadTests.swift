@@ -88,7 +88,7 @@ final class RootPayloadTests: XCTestCase {
       XCTAssertEqual(session, Session(openid: "o1"), code)
       try await network.fetch(.get("/"))
       let response = try await network.response(.get("/"))
-      XCTAssertTrue(response.isSuccessByEnvelope, code)
+      XCTAssertTrue(response.isStorable, code)
       XCTAssertNil(response.envelopeCode, code)
     }
   }
@@ -102,7 +102,7 @@ final class RootPayloadTests: XCTestCase {
     }
     let response = try await network(#"{"errcode":"-1"}"#, weChat).response(.get("/"))
     XCTAssertEqual(response.envelopeCode, -1)
-    XCTAssertFalse(response.isSuccessByEnvelope)
+    XCTAssertFalse(response.isStorable)
   }
 
   func test_everyOtherMember_isAFailure() async {

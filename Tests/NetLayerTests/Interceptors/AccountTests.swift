@@ -104,7 +104,7 @@ final class AccountTests: XCTestCase {
     let network = virtual.network(try authenticator("ann"))
     var request = Request(url: try XCTUnwrap(URL(string: host)))
     request.context[IsPartOfRefresh.self] = true
-    virtual.note("", network.responses(request))
+    virtual.note("", network.send(request))
     virtual.scheduler.start()
     XCTAssertEqual(virtual.stub.requests.map { $0.headers["Authorization"] }, ["Bearer ann"])
   }

@@ -110,7 +110,7 @@ final class CompressionInterceptorTests: XCTestCase {
       let api = network(
         stub, signer: ClosureSigner { _ in RequestSignature(parameters: parameters, headers: ["S": "s"]) })
       let first = try await api.response(.post("/a", json: ["text": text]))
-      let again = try await api.responses(first.request).value
+      let again = try await api.send(first.request).value
       XCTAssertEqual(again.request.headers["Content-Encoding"], "gzip")
       XCTAssertEqual(try gunzip(body(again.request)), try gunzip(body(first.request)))
     }

@@ -73,7 +73,7 @@ final class ReportedStateTests: XCTestCase {
               "WWW-Authenticate", #"Digest realm="r", nonce="n", qop="auth", algorithm=MD5-sess, charset=UTF-8"#)
           }
           let sent = Challenge.parameters(of: String(field.dropFirst(7)))
-          func hex(_ text: String) -> String { HTTPDigest.hex(HTTPDigest.md5(Data(text.utf8))) }
+          func hex(_ text: String) -> String { Hash.hex(Hash.md5(Data(text.utf8))) }
           let cnonce = sent["cnonce"] ?? ""
           let secret = hex("\(hex("ada:r:pass")):n:\(cnonce)")
           let proof = hex("\(secret):n:\(sent["nc"] ?? ""):\(cnonce):auth:\(hex("GET:/"))")

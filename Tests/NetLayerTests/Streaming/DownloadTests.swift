@@ -30,7 +30,7 @@ final class DownloadTests: XCTestCase {
     let network = Network(
       Backend(baseURL: URL(string: "http://h"), transport: transport, clock: scheduler, mapping: scheduler))
     let notes = notes
-    return network.transfer(to: destination, sha256: sha256) { endpoint }.subscribe(
+    return network.transfer(downloadingTo: destination, sha256: sha256) { endpoint }.subscribe(
       onNext: { transfer in
         switch transfer {
         case .progress(let progress):
@@ -178,11 +178,11 @@ final class DownloadTests: XCTestCase {
   }
 
   func test_digest_isVerified() throws {
-    _ = subscribe(sha256: HTTPDigest.sha256(Data("abc".utf8)))
+    _ = subscribe(sha256: Hash.sha256(Data("abc".utf8)))
     end(try pending(200, [:], "abc"))
     XCTAssertEqual(files, ["file.bin"])
     try FileManager.default.removeItem(at: destination)
-    _ = subscribe(sha256: HTTPDigest.sha256(Data("abc".utf8)))
+    _ = subscribe(sha256: Hash.sha256(Data("abc".utf8)))
     end(try pending(200, ["ETag": "\"1\""], "abd"))
     XCTAssertEqual(notes.all.last, "file")
     XCTAssertEqual(files, [])
@@ -307,7 +307,7 @@ final class DownloadTests: XCTestCase {
       for content in ["my own", #"{"name":"x"}"#] {
         try Data(content.utf8).write(to: file)
         let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
-        let error = try failure(of: network.transfer(to: destination) { Call(.get, "/file") })
+        let error = try failure(of: network.transfer(downloadingTo: destination) { Call(.get, "/file") })
         XCTAssertEqual(error.kind, .file, "\(content)")
         XCTAssertTrue(
           error.reason.hasPrefix("\(file.path) does not belong to a download"), "\(content): \(error.reason)")
@@ -397,7 +397,7 @@ final class DownloadTests: XCTestCase {
       let file = directory.appending(path: name)
       let network = Network(
         Backend(baseURL: URL(string: "http://h"), transport: transport, clock: scheduler, mapping: scheduler))
-      let download = network.transfer(to: file) { Call(.get, "/file") }
+      let download = network.transfer(downloadingTo: file) { Call(.get, "/file") }
       let first = download.subscribe(onError: { _ in })
       end(try pending(200, ["Content-Length": "6", "ETag": "\"v1\""], "abc"), .connection)
       first.dispose()
@@ -424,11 +424,11 @@ final class DownloadTests: XCTestCase {
   func test_unwritableDestination_isAnErrorWithItsPath() throws {
     let network = Network(Backend(baseURL: URL(string: "http://h"), transport: transport))
     let missing = directory.appendingPathComponent("no/file")
-    let error = try failure(of: network.transfer(to: missing) { Call(.get, "/file") })
+    let error = try failure(of: network.transfer(downloadingTo: missing) { Call(.get, "/file") })
     XCTAssertEqual(error.kind, .file)
     XCTAssertTrue(error.reason.contains(missing.path), error.reason)
     let remote = try XCTUnwrap(URL(string: "http://h/x"))
-    XCTAssertEqual(try failure(of: network.transfer(to: remote) { Call(.get, "/file") }).kind, .file)
+    XCTAssertEqual(try failure(of: network.transfer(downloadingTo: remote) { Call(.get, "/file") }).kind, .file)
     XCTAssertEqual(transport.pendingCalls.count, 0)
   }
 
@@ -456,7 +456,7 @@ final class DownloadTests: XCTestCase {
       let stub = StubTransport { _ in .response(status: status, headers: headers, body: Data("x".utf8)) }
       let network = Network(Backend(baseURL: URL(string: "http://h"), transport: stub))
       let destination = destination
-      let end = record(network.transfer(to: destination) { Call(.get, "/file") })
+      let end = record(network.transfer(downloadingTo: destination) { Call(.get, "/file") })
       for case .progress(let progress) in end.elements {
         XCTAssert((0...1).contains(progress.fractionReceived ?? 0), "\(progress)")
         XCTAssertGreaterThanOrEqual(progress.timeLeft ?? .zero, .zero)
@@ -510,7 +510,7 @@ final class DownloadTests: XCTestCase {
     })
     defer { server.stop() }
     let network = Network(Backend(baseURL: server.url))
-    let transfers = record(network.transfer(to: destination) { Call(.get, "/file") }.retry(3))
+    let transfers = record(network.transfer(downloadingTo: destination) { Call(.get, "/file") }.retry(3))
     XCTAssertEqual(transfers.elements.last?.result, destination)
     XCTAssertEqual(try [UInt8](Data(contentsOf: destination)), content)
     XCTAssertEqual(ranges.all, ["all", "bytes=100000-"])

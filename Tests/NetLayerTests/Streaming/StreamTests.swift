@@ -26,7 +26,7 @@ final class StreamTests: XCTestCase {
     virtual.scheduler.start()
     subscription.dispose()
     let request = try XCTUnwrap(head.withLock { $0 }).request
-    virtual.note("", network.responses(request))
+    virtual.note("", network.send(request))
     var call = Call(.get, "/y")
     call.context = request.context
     virtual.note("", network.responses(call))
@@ -304,7 +304,7 @@ final class StreamTests: XCTestCase {
     let file = FileManager.default.temporaryDirectory.appending(path: "version-\(UUID().uuidString)")
     for (call, version) in [(Call.get("/a"), Request.HTTPVersion.http1), (.get("/a").httpVersion(.http2), .http2)] {
       _ = record(network.events(call))
-      _ = record(network.transfer(call, to: file))
+      _ = record(network.transfer(downloading: call, to: file))
       XCTAssertEqual(stub.requests.suffix(2).map(\.options.httpVersion), [version, version])
       _ = record(network.responses(HTTPMethod.get, "/a"))
       XCTAssertEqual(stub.requests.last?.options.httpVersion, .http2)

@@ -11,7 +11,7 @@ struct CacheFixture {
   /// The results of a call.
   struct Seen: Equatable {
     var bodies: [String] = []
-    var origins: [Response.Origin] = []
+    var origins: [Response.Source] = []
     var failure: NetworkError.Kind?
   }
 
@@ -81,7 +81,7 @@ struct CacheFixture {
       if let response = event.element {
         let status = response.status == 200 ? "" : "\(response.status) "
         seen.bodies.append(status + String(decoding: response.body, as: UTF8.self))
-        seen.origins.append(response.origin)
+        seen.origins.append(response.source)
       }
       if let error = event.error as? NetworkError { seen.failure = error.kind }
     }
@@ -94,7 +94,7 @@ struct CacheFixture {
   struct Plain: Endpoint {
     var path = "/a"
     var method = HTTPMethod.get
-    var task = HTTPTask.plain
+    var task = HTTPTask.none
     var headers: HTTPHeaders = [:]
     var caching = CacheOptions()
   }

@@ -41,7 +41,7 @@ public struct NetLayerTransport: ClientTransport {
   ) async throws -> (HTTPResponse, HTTPBody?) {
     let call = Call(
       HTTPMethod(rawValue: request.method.rawValue), try Self.url(of: request, below: baseURL),
-      task: body.map { .stream(Request.BodyStream($0)) } ?? .plain, headers: HTTPHeaders(request.headerFields))
+      task: body.map { .stream(Request.BodyStream($0)) } ?? .none, headers: HTTPHeaders(request.headerFields))
     let streamed = try await network.response(streaming: call).value
     let response = streamed.response
     guard request.method != .head, ![204, 205, 304].contains(response.status) else {

@@ -19,7 +19,7 @@ package final class CallLog: CallObserver {
       switch event.kind {
       case .sent: attempts += 1
       case .pause: pauses += event.duration ?? .zero
-      case .received: (source, end) = ("\(event.response?.origin.kind ?? .network)", "\(event.response?.status ?? 0)")
+      case .received: (source, end) = ("\(event.response?.source.kind ?? .network)", "\(event.response?.status ?? 0)")
       case .failed, .cancelled: end = "\(event.kind)"
       default: break
       }

@@ -43,7 +43,7 @@ package struct Reader: Sendable {
   }
 
   /// The user who is signed in, and each change.
-  package var user: Observable<String?> { authentication.owner }
+  package var user: Observable<String?> { authentication.accountStates.map(\.name) }
 
   /// Signs in; all screens then show the data of the new user.
   package func signIn(_ user: String, password: String) async throws {

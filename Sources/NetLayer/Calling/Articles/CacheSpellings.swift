@@ -11,7 +11,7 @@ extension Endpoint {
 }
 
 extension Call {
-  /// Calls the endpoint on `network` and emits every response of the cache policy that is a success. `Response.origin`
+  /// Calls the endpoint on `network` and emits every response of the cache policy that is a success. `Response.source`
   /// distinguishes them.
   ///
   /// A stored response that `map(_:at:)` or `common()` can't read is omitted if the server's response follows.
@@ -42,7 +42,7 @@ public struct OnCache<Model: Decodable & Sendable>: Sendable {
       .delivering { response in
         (
           model: try response.validated().model(Model.self, inBodyAt: path),
-          isLocal: response.origin.isCache
+          isLocal: response.source.isCache
         )
       }
       .compactMap { model, isLocal -> Model? in

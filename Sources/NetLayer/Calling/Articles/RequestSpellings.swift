@@ -102,7 +102,7 @@ public struct Service<E: Endpoint>: Sendable {
 }
 
 extension Request {
-  /// Sends the request and calls `completion` once: `Network.responses(_:)` and `Response.validated()` with a completion.
+  /// Sends the request and calls `completion` once: `Network.send(_:)` and `Response.validated()` with a completion.
   ///
   /// The completion runs on the backend's `delivery` scheduler, or else on `mapping`. The backend applies its
   /// interceptors and adds nothing else to the request.
@@ -110,6 +110,6 @@ extension Request {
   public func start(
     on network: Network = .default, completion: @escaping @Sendable (Result<Response, NetworkError>) -> Void
   ) -> RunningRequest {
-    network.run(network.responses(self).delivering { try $0.validated() }, completion)
+    network.run(network.send(self).delivering { try $0.validated() }, completion)
   }
 }

@@ -100,11 +100,10 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   /// - Throws: The error of the store, which is read before the first request.
   public var token: Token? { get async throws { try await tokens.current.value.token } }
 
-  /// The user whose token requests carry: ``Token/account``, or else the access token; `nil` if no user is signed in.
+  /// The user of the token, emitted when the store has been read, and again after each sign-in and sign-out.
   ///
-  /// It is emitted when the store has been read, and again after each change, on the thread of the change. It fails if
-  /// the store can't be read.
-  public var owner: Observable<String?> { tokens.owner }
+  /// It is emitted on the thread of the change. A refresh that keeps the account changes nothing. It fails if the store can't be read.
+  public var accountStates: Observable<AccountState> { tokens.accountStates }
 
   /// The user of the token: ``Token/account``, or else a user without a name.
   public var accountState: AccountState { tokens.accountState }
@@ -130,7 +129,7 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
 
   /// Records whether the request belongs to a refresh. Begins to read the store, so that a key has the token if the
   /// store waits for nothing.
-  public func prepare(_ request: inout Request) {
+  public func captureContext(into request: inout Request) {
     request.markRefresh()
     if !tokens.isLoaded, covers(request) { _ = tokens.load().subscribe(onError: { _ in }) }
   }

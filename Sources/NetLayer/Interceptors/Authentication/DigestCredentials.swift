@@ -36,10 +36,10 @@ struct DigestCredentials: Sendable {
     }
     (self.challenge, self.nonce) = (challenge, nonce)
     switch challenge.parameters["algorithm"]?.lowercased() ?? "md5" {
-    case "md5": (hash, isSession) = (HTTPDigest.md5, false)
-    case "md5-sess": (hash, isSession) = (HTTPDigest.md5, true)
-    case "sha-256": (hash, isSession) = (HTTPDigest.sha256, false)
-    case "sha-256-sess": (hash, isSession) = (HTTPDigest.sha256, true)
+    case "md5": (hash, isSession) = (Hash.md5, false)
+    case "md5-sess": (hash, isSession) = (Hash.md5, true)
+    case "sha-256": (hash, isSession) = (Hash.sha256, false)
+    case "sha-256-sess": (hash, isSession) = (Hash.sha256, true)
     default: return nil
     }
   }
@@ -79,7 +79,7 @@ struct DigestCredentials: Sendable {
     return "Digest " + fields.joined(separator: ", ")
   }
 
-  private func hex(_ text: String) -> String { HTTPDigest.hex(hash(Data(text.utf8))) }
+  private func hex(_ text: String) -> String { Hash.hex(hash(Data(text.utf8))) }
 
   private static func quoted(_ text: String) -> String {
     "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""

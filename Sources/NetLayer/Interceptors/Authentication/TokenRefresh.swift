@@ -53,10 +53,10 @@ final class TokenRefresh: Sendable {
     }
   }
 
-  /// The account of the current token, or else the token; `nil` for none. Emitted when it is known, and after each change.
-  var owner: Observable<String?> {
+  /// The user of the current token. Emitted when it is known, and after each change.
+  var accountStates: Observable<AccountState> {
     .deferred { [self] in
-      changed.startWith(()).flatMap { [self] _ in current.asObservable().map { $0.token?.owner } }
+      changed.startWith(()).flatMap { [self] _ in current.asObservable().map { [self] _ in accountState } }
         .distinctUntilChanged()
     }
   }

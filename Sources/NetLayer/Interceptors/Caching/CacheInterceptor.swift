@@ -42,10 +42,10 @@ public struct CacheInterceptor: Interceptor {
   ///   - account: A closure that returns the signed-in user. It is called on the subscribing thread, and again on the
   ///     thread where the response arrives. The response is stored only if both results are equal.
   ///   - allowsStorage: A closure that decides whether to store a storable response: by default
-  ///     ``HTTPTransport/Response/isSuccessByEnvelope``. It is called on the `mapping` scheduler.
+  ///     ``HTTPTransport/Response/isStorable``. It is called on the `mapping` scheduler.
   public init(
     _ cache: ResponseCache, policy: CachePolicy = .http, account: (@Sendable (Request) -> String?)? = nil,
-    allowsStorage: @escaping @Sendable (Response) -> Bool = { $0.isSuccessByEnvelope }
+    allowsStorage: @escaping @Sendable (Response) -> Bool = { $0.isStorable }
   ) {
     self.cache = cache
     self.policy = policy
@@ -83,7 +83,7 @@ extension CacheInterceptor {
   /// Returns the response to an `only-if-cached` request without a stored response (RFC 9111 §5.2.1.7).
   static func gatewayTimeout(_ request: Request) -> Response {
     var response = Response(request: request, status: 504)
-    response.origin = .cache(age: .zero, isStale: false)
+    response.source = .cache(age: .zero, isStale: false)
     return response
   }
 
@@ -167,7 +167,7 @@ extension CacheInterceptor {
 extension Response {
   /// Whether the response is worth storing: its envelope reports no failure, and it is JSON if the request accepts
   /// JSON.
-  public var isSuccessByEnvelope: Bool {
+  public var isStorable: Bool {
     let wantsJSON = request.headers["Accept"]?.contains("json") == true
     guard let json = try? JSON(parsing: body) else { return !wantsJSON || body.isEmpty }
     return !reading.envelope.value.refuses(json)

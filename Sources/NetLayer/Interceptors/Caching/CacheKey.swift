@@ -59,7 +59,7 @@ package struct CacheKey {
     append(Self.stable(request.url))
     switch request.body {
     case .none: break
-    case .data(let data): if hasBody { append(HTTPDigest.sha256(data).hex) }
+    case .data(let data): if hasBody { append(Hash.sha256(data).hex) }
     case .file, .parts, .stream: if hasBody { return nil }
     }
   }
@@ -73,7 +73,7 @@ package struct CacheKey {
     }
     guard case .data(let data) = request.body else { return }
     let text = String(decoding: data, as: UTF8.self)
-    if request.identities.contains(where: { $0.redacted(text) != text }) { append(HTTPDigest.sha256(data).hex) }
+    if request.identities.contains(where: { $0.redacted(text) != text }) { append(Hash.sha256(data).hex) }
   }
 
   /// Returns the URL with its parameters sorted by name, in a stable order, without its fragment, and with scheme and

@@ -136,7 +136,7 @@ final class CacheTransaction: StreamSource {
     let entry = entry.confirmed(
       by: response.headers, requestedAt: start.time, receivedAt: now, tags: CacheTags.all(of: request))
     var context = Context()
-    context[OriginKey.self] = .revalidated
+    context[SourceKey.self] = .revalidated
     let merged = entry.response(to: request, context: context)
     // A response for one token must not be used for another token, even if the server has validated it.
     guard carriedOut(retention(of: entry.headers, from: response)) == key else { return merged }
@@ -144,7 +144,7 @@ final class CacheTransaction: StreamSource {
   }
 
   private func kept(_ response: Response, _ start: Start, insteadOf found: Found?) -> Response {
-    guard response.file == nil, response.origin == .network else { return response }
+    guard response.file == nil, response.source == .network else { return response }
     let entry = CacheEntry(
       status: response.status, url: isItsOwn(response) ? nil : response.url.absoluteString,
       headers: response.headers, body: response.body, requestedAt: start.time, receivedAt: now,

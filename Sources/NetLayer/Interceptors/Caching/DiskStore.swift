@@ -170,7 +170,7 @@ extension DiskStore {
     /// Returns `nil` for a key whose response is only in memory.
     init?(key: String) {
       guard let key = CacheKey.lastingPart(of: key) else { return nil }
-      digest = HTTPDigest.sha256(Data(key.utf8))
+      digest = Hash.sha256(Data(key.utf8))
       text = digest.hex
     }
   }

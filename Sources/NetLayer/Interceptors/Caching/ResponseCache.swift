@@ -164,7 +164,7 @@ extension ResponseCache {
   func response(_ match: Match, to request: Request, at now: Double, isProvisional: Bool = false) -> Response {
     let (entry, age) = (match.entry, match.entry.age(at: now))
     var context = Context()
-    context[OriginKey.self] = .cache(age: Duration(clampingSeconds: age), isStale: age >= entry.freshness.lifetime)
+    context[SourceKey.self] = .cache(age: Duration(clampingSeconds: age), isStale: age >= entry.freshness.lifetime)
     context[CachedResponse.self] = reference(
       to: entry, of: match.key, for: request.headers, isProvisional: isProvisional)
     return entry.response(to: request, age: age, context: context)

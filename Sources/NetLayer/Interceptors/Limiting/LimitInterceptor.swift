@@ -5,7 +5,7 @@ import Streams
 ///
 /// `CurlTransport` limits connections itself. Use this interceptor for servers that demand lower limits, and for any
 /// transport. Waiting requests are ordered by `request.options.priority`, then by arrival. A waiting request can be
-/// cancelled; `response.waited` is its waiting time. Place it after all interceptors that pause or retry, so that
+/// cancelled; `response.waitedForLimit` is its waiting time. Place it after all interceptors that pause or retry, so that
 /// pauses don't count against the limits and each attempt waits for its turn.
 ///
 /// A download or a stream counts until the end of its body. Nested calls can deadlock: if `maxPerHost` loops over
@@ -208,5 +208,5 @@ private enum Waited: ContextKey {
 
 extension Response {
   /// The time that the request waited for a limit; zero for less than a millisecond.
-  public var waited: Duration { context[Waited.self] }
+  public var waitedForLimit: Duration { context[Waited.self] }
 }

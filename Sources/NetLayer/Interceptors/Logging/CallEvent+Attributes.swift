@@ -16,7 +16,7 @@ extension CallEvent {
   /// Ports, counts and statuses are numbers; all other values are text.
   ///
   /// - Parameter redaction: The secrets to hide in the URL, in addition to those of the backend.
-  public func attributes(redaction: Redaction = .backend) -> [String: JSON] {
+  public func attributes(redaction: Redaction = .inherited) -> [String: JSON] {
     var attributes: [String: JSON] = [
       "url.full": JSON(stringLiteral: request.redaction(adding: redaction).redacted(request.url))
     ]

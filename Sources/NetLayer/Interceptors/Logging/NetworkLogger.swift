@@ -47,7 +47,7 @@ public struct NetworkLogger: CallObserver {
   ///   - maxBodySize: The maximum size in bytes of a logged body, 4 KB by default.
   ///   - output: A closure that receives each entry, on any thread. By default it writes to standard error.
   public init(
-    level: Level = .basic, redaction: Redaction = .backend, showsCurl: Bool = false, maxBodySize: Int = 4096,
+    level: Level = .basic, redaction: Redaction = .inherited, showsCurl: Bool = false, maxBodySize: Int = 4096,
     output: @escaping @Sendable (String) -> Void = { StandardError.print($0) }
   ) {
     self.level = level
@@ -79,7 +79,7 @@ extension NetworkLogger {
         return entry(error, request, milliseconds)
       }
       guard let response = event.response else { return nil }
-      let isNew = event.kind == .received ? response.origin.isCache : event.kind == .head || !request.isStreamed
+      let isNew = event.kind == .received ? response.source.isCache : event.kind == .head || !request.isStreamed
       return isNew ? entry(response, milliseconds) : nil
     case .cancelled:
       return text(["<-- CANCELLED \(request.method) \(redaction.redacted(request.url)) (\(milliseconds) ms)"])

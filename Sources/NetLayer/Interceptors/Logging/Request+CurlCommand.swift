@@ -8,7 +8,7 @@ extension Request {
   ///   by their size, because secrets in them can't be hidden; with `.none`, they are base64. Multipart bodies that are
   ///   text are always base64, and so is text with line breaks or other control characters. A HEAD request with a body
   ///   is sent unchanged, but curl then waits for a response body until the server closes the connection.
-  public func curlCommand(redaction own: Redaction = .backend) -> String {
+  public func curlCommand(redaction own: Redaction = .inherited) -> String {
     let redaction = self.redaction(adding: own)
     var words = ["curl", "--globoff", "--compressed"]
     let (input, data) = content(redaction)

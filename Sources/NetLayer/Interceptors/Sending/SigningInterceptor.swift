@@ -4,7 +4,7 @@ import Streams
 struct SigningInterceptor: Interceptor {
   let account: String
 
-  func prepare(_ request: inout Request) { request.markRefresh() }
+  func captureContext(into request: inout Request) { request.markRefresh() }
 
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     guard let signing = request.context[Signing.self] else { return next(request) }

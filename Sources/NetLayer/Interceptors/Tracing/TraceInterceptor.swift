@@ -22,7 +22,7 @@ public struct TraceInterceptor: Interceptor {
   }
 
   /// Records the caller's trace in the request for all attempts.
-  public func prepare(_ request: inout Request) {
+  public func captureContext(into request: inout Request) {
     guard let trace = current() else { return }
     request.trace = trace
   }

@@ -93,7 +93,7 @@ final class ChallengeTests: XCTestCase {
       digest?.authorization(user: user, password: "p", method: "GET", target: "/", cnonce: "c") ?? ""
     }
     let text = field(&hashed, "Jäsøn")
-    XCTAssertTrue(text.contains("username=\"\(HTTPDigest.hex(HTTPDigest.sha256(Data("Jäsøn:r".utf8))))\""), text)
+    XCTAssertTrue(text.contains("username=\"\(Hash.hex(Hash.sha256(Data("Jäsøn:r".utf8))))\""), text)
     XCTAssertTrue(text.hasSuffix("userhash=true"), text)
     var plain = digest(#"Digest realm="r\"x", nonce="n""#)
     XCTAssertTrue(field(&plain, "Jä\"").contains("username*=UTF-8''J%C3%A4%22"))
@@ -111,7 +111,7 @@ final class ChallengeTests: XCTestCase {
       let field = request.headers["Authorization"] ?? ""
       let sent = Challenge.parameters(of: String(field.dropFirst(7)))
       let target = sent["uri"] ?? ""
-      func hex(_ text: String) -> String { HTTPDigest.hex(HTTPDigest.sha256(Data(text.utf8))) }
+      func hex(_ text: String) -> String { Hash.hex(Hash.sha256(Data(text.utf8))) }
       let subject = hex("\(request.method):\(target)")
       let expected = hex(
         "\(hex("ada:r:secret")):\(nonce.value):\(sent["nc"] ?? ""):\(sent["cnonce"] ?? ""):auth:\(subject)")

@@ -13,7 +13,7 @@ import XCTest
 final class RedirectCredentialsTests: XCTestCase {
   private struct Row {
     var method = HTTPMethod.get
-    var task = HTTPTask.plain
+    var task = HTTPTask.none
     let path: String
     /// The redirects by path.
     let redirects: [String: (status: Int, location: String)]
@@ -60,7 +60,7 @@ final class RedirectCredentialsTests: XCTestCase {
   private static func digestIsValid(_ request: TestServer.Request) -> Bool? {
     guard let field = request.header("Authorization") else { return nil }
     let sent = Challenge.parameters(of: String(field.dropFirst(7)))
-    func hex(_ text: String) -> String { HTTPDigest.hex(HTTPDigest.sha256(Data(text.utf8))) }
+    func hex(_ text: String) -> String { Hash.hex(Hash.sha256(Data(text.utf8))) }
     let subject = hex("\(request.method):\(request.target)")
     let proof = hex("\(hex("ada:r:secret")):n:\(sent["nc"] ?? ""):\(sent["cnonce"] ?? ""):auth:\(subject)")
     return sent["uri"] == request.target && sent["response"] == proof
@@ -89,7 +89,7 @@ final class RedirectCredentialsTests: XCTestCase {
 
   /// A signature of the method, the path and the parameters, in a field or in a parameter.
   private static func signature(_ method: String, _ path: String, _ text: String) -> String {
-    HTTPDigest.hex(HTTPDigest.sha256(Data("\(method) \(path) \(text)".utf8)))
+    Hash.hex(Hash.sha256(Data("\(method) \(path) \(text)".utf8)))
   }
 
   private func signer(inParameter: Bool) -> ClosureSigner {

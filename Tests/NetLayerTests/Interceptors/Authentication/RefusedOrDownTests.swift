@@ -259,7 +259,7 @@ final class RefusedOrDownTests: XCTestCase {
       throw revoked
     }
     let owners = Notes()
-    let subscription = login.owner.subscribe(onNext: { owners.add($0 ?? "nobody") })
+    let subscription = login.accountStates.subscribe(onNext: { owners.add("\($0)") })
     let all = errors(9, virtual, network)
     XCTAssertEqual(requests.value, 1)
     XCTAssertEqual(all.map(\.kind), Array(repeating: .authentication, count: 9))

@@ -30,6 +30,7 @@ private final class SlowStore: TokenStore {
 
 /// The user whom a token belongs to, over refreshes, in stored tokens and as a signal.
 final class TokenOwnerTests: XCTestCase {
+  private let unnamed = "a user without a name"
   private func url() throws -> URL { try XCTUnwrap(URL(string: "http://h")) }
 
   func test_tokenFileWithoutAnAccount_isRead() throws {
@@ -56,29 +57,29 @@ final class TokenOwnerTests: XCTestCase {
         refresh: { _ in .just(Token(access: "new")) })
       let network = virtual.network(CacheInterceptor(ResponseCache(storingIn: nil)), authentication)
       let owners = Notes()
-      let subscription = authentication.owner.subscribe(onNext: { owners.add($0 ?? "none") })
+      let subscription = authentication.accountStates.subscribe(onNext: { owners.add("\($0)") })
       for path in ["/cached", "/refreshing", "/cached"] {
         virtual.note("", network.responses(.get, path))
         virtual.scheduler.start()
       }
       XCTAssertEqual(virtual.paths.filter { $0 == "/cached" }.count, requests)
       XCTAssertEqual(authentication.present?.account, account)
-      XCTAssertEqual(owners.all, account == nil ? ["old", "new"] : ["ann"])
+      XCTAssertEqual(owners.all, account == nil ? [unnamed, unnamed] : ["ann"])
       subscription.dispose()
     }
   }
 
-  func test_owner_changesWithTheUser_butNotWithTheToken() throws {
+  func test_accountStates_changeWithTheUser_butNotWithTheToken() throws {
     let authentication = AuthenticationInterceptor(
       for: [try url()], refresh: { _ -> Single<Token> in throw TestError("not needed") })
     let owners = Notes()
-    let subscription = authentication.owner.subscribe(onNext: { owners.add($0 ?? "none") })
+    let subscription = authentication.accountStates.subscribe(onNext: { owners.add("\($0)") })
     let tokens = [
       Token(access: "1", account: "ann"), Token(access: "2", account: "ann"), Token(access: "3", account: "bob"),
       Token(access: "4"), nil,
     ]
     for token in tokens { authentication.set(token) }
-    XCTAssertEqual(owners.all, ["none", "ann", "bob", "4", "none"])
+    XCTAssertEqual(owners.all, ["nobody", "ann", "bob", unnamed, "nobody"])
     subscription.dispose()
   }
 

@@ -5,7 +5,7 @@ import XCTest
 @testable import NetLayer
 
 final class CacheEntryTests: XCTestCase {
-  private let digest = HTTPDigest.sha256(Data("key".utf8))
+  private let digest = Hash.sha256(Data("key".utf8))
   private let entry = CacheEntry(
     status: 203, url: "http://h/北?a=1",
     headers: HTTPHeaders([
@@ -45,7 +45,7 @@ final class CacheEntryTests: XCTestCase {
   }
 
   func test_fileOfAnotherKey_isNotAnEntry() {
-    XCTAssertNil(decode(entry.encoded(digest: digest), digest: HTTPDigest.sha256(Data("other".utf8))))
+    XCTAssertNil(decode(entry.encoded(digest: digest), digest: Hash.sha256(Data("other".utf8))))
   }
 
   func test_checksums_matchCRC32() {

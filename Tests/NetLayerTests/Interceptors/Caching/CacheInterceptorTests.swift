@@ -60,7 +60,7 @@ final class CacheInterceptorTests: XCTestCase {
 
   func test_noCache_isRevalidatedEachTime() {
     let fixture = CacheFixture(CacheFixture.counting(["Cache-Control": "no-cache, max-age=99", "ETag": "\"a\""]))
-    for origin in [Response.Origin.network, .revalidated, .revalidated] {
+    for origin in [Response.Source.network, .revalidated, .revalidated] {
       XCTAssertEqual(fixture.get(), .init(bodies: ["1"], origins: [origin]))
     }
   }
@@ -312,14 +312,14 @@ final class CacheInterceptorTests: XCTestCase {
     request.destination = URL(filePath: NSTemporaryDirectory()).appending(path: UUID().uuidString)
     let before = fixture.requests
     let observer = fixture.scheduler.createObserver(Response.self)
-    let subscription = fixture.network.responses(request).asObservable().subscribe(observer)
+    let subscription = fixture.network.send(request).asObservable().subscribe(observer)
     // The file is written on a real queue, independently of the virtual time.
     let isOver = NSPredicate { _, _ in
       fixture.scheduler.start()
       return observer.events.last?.value.isStopEvent == true
     }
     wait(for: [XCTNSPredicateExpectation(predicate: isOver, object: nil)], timeout: 20)
-    XCTAssertEqual(observer.events.compactMap(\.value.element?.origin), [.network])
+    XCTAssertEqual(observer.events.compactMap(\.value.element?.source), [.network])
     XCTAssertEqual(fixture.requests, before + 1)
     subscription.dispose()
     request.destination.map { try? FileManager.default.removeItem(at: $0) }

@@ -50,12 +50,12 @@ final class CacheNginxTests: XCTestCase {
       Backend(
         baseURL: nginx.url, transport: DefaultTransport.make(), clock: clock,
         interceptors: [CacheInterceptor(cache), sent.observer]))
-    var origins: [Response.Origin] = []
+    var origins: [Response.Source] = []
     @discardableResult
     func call(_ path: String, _ method: HTTPMethod = .get, _ headers: HTTPHeaders = [:]) throws -> Response {
       let reply = record(network.responses(method, nginx.url.appending(queryPath: path), headers: headers))
       let response = try XCTUnwrap(reply.elements.last, "\(path): \(reply.errors)")
-      origins.append(response.origin)
+      origins.append(response.source)
       return response
     }
     func check(
@@ -63,7 +63,7 @@ final class CacheNginxTests: XCTestCase {
     ) throws {
       let response = try call(path, .get, headers)
       let kind =
-        response.origin.isStale ? "stale" : "\(response.origin.kind)"
+        response.source.isStale ? "stale" : "\(response.source.kind)"
       XCTAssertEqual("\(response.status) \(kind)", wanted, path, line: line)
       if let body { XCTAssertEqual(String(decoding: response.body, as: UTF8.self), body, path, line: line) }
     }
@@ -121,14 +121,14 @@ final class CacheNginxTests: XCTestCase {
   func test_entryOfAnEarlierProcess_isRevalidated() async throws {
     let nginx = try NginxServer(server: Self.server, files: ["checked.json": Data(#"{"v":1}"#.utf8)])
     defer { nginx.stop() }
-    func start() -> (origin: Response.Origin?, hasEnded: () -> Bool) {
+    func start() -> (origin: Response.Source?, hasEnded: () -> Bool) {
       let cache = ResponseCache(storingIn: nginx.folder.appending(path: "cache"))
       let network = Network(Backend(baseURL: nginx.url, interceptors: [CacheInterceptor(cache)]))
-      let origin = record(network.responses(.get, "/checked.json")).elements.last?.origin
+      let origin = record(network.responses(.get, "/checked.json")).elements.last?.source
       _ = cache.settle()
       return (origin, { [weak cache] in cache == nil })
     }
-    var origins: [Response.Origin?] = []
+    var origins: [Response.Source?] = []
     for _ in 0..<3 {
       let run = start()
       origins.append(run.origin)

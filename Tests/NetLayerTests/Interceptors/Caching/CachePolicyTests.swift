@@ -11,7 +11,7 @@ import XCTest
 final class CachePolicyTests: XCTestCase {
   private typealias Plain = CacheFixture.Plain
 
-  private func kept(_ age: Double, isStale: Bool = true) -> Response.Origin {
+  private func kept(_ age: Double, isStale: Bool = true) -> Response.Source {
     .cache(age: .seconds(age), isStale: isStale)
   }
 

@@ -58,7 +58,7 @@ final class CacheStoreTests: XCTestCase {
       try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
     }
     XCTAssertEqual(try mode(directory), 0o700)
-    XCTAssertEqual(files, [HTTPDigest.sha256(Data("http://h/secret".utf8)).hex])
+    XCTAssertEqual(files, [Hash.sha256(Data("http://h/secret".utf8)).hex])
     XCTAssertEqual(try files.map { try mode(path($0)) }, [0o600])
     XCTAssertNil(try Data(contentsOf: path(files[0])).range(of: Data("secret".utf8)))
   }
@@ -117,7 +117,7 @@ final class CacheStoreTests: XCTestCase {
     }
     _ = cache?.settle()
     cache = nil
-    func file(_ key: String) -> URL { path(HTTPDigest.sha256(Data(key.utf8)).hex) }
+    func file(_ key: String) -> URL { path(Hash.sha256(Data(key.utf8)).hex) }
     try Data(contentsOf: file("cut")).dropLast().write(to: file("cut"))
     try Data().write(to: file("empty"))
     var flipped = try Data(contentsOf: file("flipped"))

@@ -40,7 +40,7 @@ final class LimitInterceptorTests: XCTestCase {
     let network = virtual.network(LimitInterceptor(maxConcurrent: 2))
     let waits = Notes()
     for index in 0..<5 {
-      _ = network.responses(.get, "/\(index)").subscribe(onNext: { waits.add("\($0.url.path) \($0.waited)") })
+      _ = network.responses(.get, "/\(index)").subscribe(onNext: { waits.add("\($0.url.path) \($0.waitedForLimit)") })
     }
     XCTAssertEqual(virtual.paths, ["/0", "/1"])
     virtual.scheduler.start()
@@ -227,7 +227,7 @@ final class LimitStreamTests: XCTestCase {
     let bodies = Bodies()
     let network = Network(Backend(baseURL: server.url, interceptors: [LimitInterceptor(maxConcurrent: 1), bodies]))
     let all = Observable.range(start: 0, count: 4).flatMap { index in
-      network.transfer(to: directory.appendingPathComponent("\(index)")) { Get(name: "\(index)") }.asObservable()
+      network.transfer(downloadingTo: directory.appendingPathComponent("\(index)")) { Get(name: "\(index)") }.asObservable()
     }
     XCTAssertNil(record(all).error)
     XCTAssertEqual(bodies.counts.withLock { $0.most }, 1)

@@ -14,7 +14,7 @@ final class OneRedactionTests: XCTestCase {
 
   /// Calls a server whose query, header field, body and response contain the secret, and returns everything that is shown.
   private func shown(
-    _ redaction: Redaction, logger: Redaction = .backend, fails: Bool = false
+    _ redaction: Redaction, logger: Redaction = .inherited, fails: Bool = false
   ) async throws -> [String: String] {
     let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).har")
     defer { try? FileManager.default.removeItem(at: file) }

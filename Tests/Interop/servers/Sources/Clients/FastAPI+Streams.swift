@@ -112,7 +112,7 @@ extension FastAPI {
     }
     await check("100 MB: a download into a file") {
       let file = Control.file("download.bin")
-      let events = api.transfer(.get("/big", query: ["size": size]), to: file)
+      let events = api.transfer(downloading: .get("/big", query: ["size": size]), to: file)
       let saved = try await events.compactMap(\.result).asSingle().value
       try expect(try Data(contentsOf: saved) == Self.pattern(size), "the file differs")
     }

@@ -29,7 +29,7 @@ struct Registry {
     api = Network(Backend(baseURL: url.appending(path: "v2"), interceptors: [RetryInterceptor(), authentication]))
   }
 
-  func digest(of blob: Data) -> String { "sha256:" + HTTPDigest.hex(HTTPDigest.sha256(blob)) }
+  func digest(of blob: Data) -> String { "sha256:" + Hash.hex(Hash.sha256(blob)) }
 
   /// Uploads a blob in chunks and returns its digest.
   func push(_ blob: Data, to repository: String, chunkSize: Int) async throws -> String {
@@ -69,14 +69,14 @@ struct Registry {
       try equal(part.body, Data(blob[70...90]))
     }
     await check("a download with its checksum, and with a wrong one") {
-      let file = try await api.transfer(.get(path), to: Control.file("blob"), sha256: HTTPDigest.sha256(blob))
+      let file = try await api.transfer(downloading: .get(path), to: Control.file("blob"), sha256: Hash.sha256(blob))
         .compactMap(\.result).asSingle().value
       try equal(try Data(contentsOf: file), blob)
       let error = try await failure {
-        _ = try await api.transfer(.get(path), to: Control.file("wrong"), sha256: HTTPDigest.sha256(Data()))
+        _ = try await api.transfer(downloading: .get(path), to: Control.file("wrong"), sha256: Hash.sha256(Data()))
           .compactMap(\.result).asSingle().value
       }
-      try expect(error.reason.contains(HTTPDigest.hex(HTTPDigest.sha256(blob))), error.reason)
+      try expect(error.reason.contains(Hash.hex(Hash.sha256(blob))), error.reason)
       try expect(!FileManager.default.fileExists(atPath: Control.file("wrong").path()), "the file was kept")
     }
     await check("a wrong digest of an upload: the message of errors[]") {

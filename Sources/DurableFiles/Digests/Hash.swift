@@ -3,7 +3,7 @@ import PortableFoundation
 /// The digests for the signatures of JSON APIs, without a dependency.
 ///
 /// They process data in memory. MD5 is not secure (RFC 6151); it is provided for servers that require it.
-public enum HTTPDigest {
+public enum Hash {
   /// Returns the 32 bytes of the SHA-256 digest (FIPS 180-4).
   public static func sha256(_ data: Data) -> Data { Data(SHA256.hash(Array(data))) }
 

@@ -2,7 +2,7 @@ import DurableFiles
 import Foundation
 import XCTest
 
-final class HTTPDigestTests: XCTestCase {
+final class HashTests: XCTestCase {
   // The vectors are from the examples of FIPS 180-4, RFC 4231 and RFC 1321 §A.5.
   func test_sha256() {
     let long = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"
@@ -10,23 +10,23 @@ final class HTTPDigestTests: XCTestCase {
       ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
       ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
       (long, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"),
-    ] { XCTAssertEqual(HTTPDigest.sha256(Data(text.utf8)).hex, digest) }
+    ] { XCTAssertEqual(Hash.sha256(Data(text.utf8)).hex, digest) }
     XCTAssertEqual(
-      HTTPDigest.sha256(Data(repeating: UInt8(ascii: "a"), count: 1000)).hex,
+      Hash.sha256(Data(repeating: UInt8(ascii: "a"), count: 1000)).hex,
       "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3")
   }
 
   func test_hmacSHA256() {
     XCTAssertEqual(
-      HTTPDigest.hmacSHA256(Data("what do ya want for nothing?".utf8), key: Data("Jefe".utf8)).hex,
+      Hash.hmacSHA256(Data("what do ya want for nothing?".utf8), key: Data("Jefe".utf8)).hex,
       "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
     XCTAssertEqual(
-      HTTPDigest.hmacSHA256(
+      Hash.hmacSHA256(
         Data("Test Using Larger Than Block-Size Key - Hash Key First".utf8), key: Data(repeating: 0xAA, count: 131)
       ).hex, "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54")
     // A key of one block is used as it is.
     XCTAssertEqual(
-      HTTPDigest.hmacSHA256(Data("Hi There".utf8), key: Data(0..<64)).hex,
+      Hash.hmacSHA256(Data("Hi There".utf8), key: Data(0..<64)).hex,
       "e311769a0a9a3af1ad9da74c1933bab5ac0aa48367b55ab6ec995508bdab1db6")
   }
 
@@ -35,7 +35,7 @@ final class HTTPDigestTests: XCTestCase {
     for (text, digest) in [
       ("", "d41d8cd98f00b204e9800998ecf8427e"), ("abc", "900150983cd24fb0d6963f7d28e17f72"),
       ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"), (digits, "57edf4a22be3c955ac49da2e2107b67a"),
-    ] { XCTAssertEqual(HTTPDigest.md5(Data(text.utf8)).hex, digest) }
+    ] { XCTAssertEqual(Hash.md5(Data(text.utf8)).hex, digest) }
   }
 
   func test_sha1() {

@@ -1,6 +1,6 @@
 extension Response {
   /// The source of a response.
-  public struct Origin: Sendable, Hashable {
+  public struct Source: Sendable, Hashable {
     /// The kind of a source. A struct, so that a new kind does not break the `switch` statements of users.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
       private enum Known { case network, cache, revalidated }
@@ -27,23 +27,23 @@ extension Response {
     public let isStale: Bool
 
     /// The server.
-    public static let network = Origin(kind: .network, age: nil, isStale: false)
+    public static let network = Source(kind: .network, age: nil, isStale: false)
     /// The cache, without a request to the server.
-    public static func cache(age: Duration, isStale: Bool) -> Origin {
-      Origin(kind: .cache, age: age, isStale: isStale)
+    public static func cache(age: Duration, isStale: Bool) -> Source {
+      Source(kind: .cache, age: age, isStale: isStale)
     }
     /// The cache, after the server has revalidated the response (304).
-    public static let revalidated = Origin(kind: .revalidated, age: nil, isStale: false)
+    public static let revalidated = Source(kind: .revalidated, age: nil, isStale: false)
 
     /// Whether the response came from the cache without a request to the server.
     public var isCache: Bool { kind == .cache }
   }
 
   /// The source of the response.
-  public var origin: Origin {
-    get { context[OriginKey.self] }
-    set { context[OriginKey.self] = newValue }
+  public var source: Source {
+    get { context[SourceKey.self] }
+    set { context[SourceKey.self] = newValue }
   }
 }
 
-enum OriginKey: ContextKey { static let defaultValue = Response.Origin.network }
+enum SourceKey: ContextKey { static let defaultValue = Response.Source.network }
