@@ -69,8 +69,7 @@ public struct RequestSignature: Sendable {
   public var headers: HTTPHeaders
   /// The name of the user whose key has signed, for a signer that is an ``AccountSource``; it is not sent.
   ///
-  /// A call of another user is then not sent, although the user has changed while the signer was waiting. With `nil`, such a
-  /// change is not noticed if the user of the call is back before the request is sent.
+  /// A call of another user is then not sent, although the user has changed while the signer was waiting.
   public var account: String?
 
   /// Creates a signature of `parameters` and `headers` by the key of `account`.
