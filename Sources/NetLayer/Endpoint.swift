@@ -11,16 +11,7 @@ import PortableFoundation
 ///   var task: HTTPTask { switch self { case .detail(let id): .parameters(["userid": id]) } }
 /// }
 /// ```
-/// An endpoint that declares its result as `Output` is called without naming it again:
-///
-/// ```swift
-/// struct UserDetail: Endpoint {
-///   typealias Output = User
-///   let id: Int
-///   var path: String { "/users/\(id)" }
-/// }
-/// let user = try await network.fetch(UserDetail(id: 7))
-/// ```
+/// An endpoint that declares its result, as `typealias Output = User`, is called without naming it again.
 /// The package reads each property once, when it creates a call.
 public protocol Endpoint<Output>: Sendable {
   /// The type of the result; by default the whole `Response`.

@@ -2,13 +2,6 @@ import PortableFoundation
 
 /// A type that computes signatures of requests from their sorted final parameters, for each attempt.
 ///
-/// ```swift
-/// struct AntiCrawler: Signer {
-///   func sign(_ content: SignedContent) -> RequestSignature {
-///     RequestSignature(parameters: ["sign": HTTPDigest.hex(HTTPDigest.md5(Data((content.text + secret).utf8)))])
-///   }
-/// }
-/// ```
 /// A signer may use `await`, for keys that are fetched over the network or stored in hardware.
 public protocol Signer: Sendable {
   /// Returns the signature of the request that has `content`.
