@@ -9,10 +9,8 @@ final class Activity: Sendable {
   private let watchers = Atomic<Int>(0)
   private let changed = PublishSubject<Void>()
 
-  /// The count, emitted immediately and after each change.
-  ///
-  /// Signals are delivered one at a time, and each reads the current count, so an older count never overtakes a newer
-  /// one. The first signal follows the subscription, so no change is missed.
+  /// The count, emitted immediately and after each change. Signals are delivered one at a time, and each reads the
+  /// current count, so an older count never overtakes a newer one.
   var count: Observable<Int> {
     // Between the subscription to `changed` and the first reading, a step of `watchers` that changes nothing. A request
     // that reads `watchers` after it also sees the subscription; the count of one that reads before it is seen here.

@@ -31,9 +31,6 @@ public struct Backend: Sendable {
   public var coding: Coding
   /// The format of queries, of forms and of the fields of multipart forms; its `destination` is not used.
   ///
-  /// ```swift
-  /// Backend(baseURL: url, queryEncoding: URLParameterEncoder(arrays: .repeated, bools: .literal))
-  /// ```
   /// The default writes arrays as `tag[]=a&tag[]=b`, as PHP and Rails read them. Most other frameworks, such as FastAPI,
   /// Django, Spring, Go and ASP.NET, read `.repeated` names and ignore those with brackets.
   public var queryEncoding: URLParameterEncoder

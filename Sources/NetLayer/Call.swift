@@ -102,10 +102,6 @@ extension Call {
 
 extension Call where Output == Response {
   /// Creates a call of any method with any content to a path of the backend or to an absolute URL.
-  ///
-  /// ```swift
-  /// let found = try await files.fetch(Call("PROPFIND", "/notes", task: .data(xml, contentType: "application/xml")))
-  /// ```
   public init(
     _ method: HTTPMethod, _ url: some URLConvertible, task: HTTPTask = .none, query: Parameters = [:],
     headers: HTTPHeaders = [:], caching: CacheOptions = CacheOptions()

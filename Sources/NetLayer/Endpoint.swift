@@ -11,16 +11,7 @@ import PortableFoundation
 ///   var task: HTTPTask { switch self { case .detail(let id): .parameters(["userid": id]) } }
 /// }
 /// ```
-/// An endpoint that declares its result as `Output` is called without naming it again:
-///
-/// ```swift
-/// struct UserDetail: Endpoint {
-///   typealias Output = User
-///   let id: Int
-///   var path: String { "/users/\(id)" }
-/// }
-/// let user = try await network.fetch(UserDetail(id: 7))
-/// ```
+/// An endpoint that declares its result, as `typealias Output = User`, is called without naming it again.
 /// The package reads each property once, when it creates a call.
 public protocol Endpoint<Output>: Sendable {
   /// The type of the result; by default the whole `Response`.
@@ -49,14 +40,11 @@ public protocol Endpoint<Output>: Sendable {
   var timeout: Duration? { get }
   /// The cache options; by default the options of the backend's `CacheInterceptor`.
   var caching: CacheOptions { get }
-  /// The tags of the data that the endpoint returns; empty by default.
-  ///
-  /// A stored response has these tags, too. ``Network/invalidate(_:)-(Set<CacheTag>)`` and writes refer to them.
+  /// The tags of the data that the endpoint returns; empty by default. ``Network/invalidate(_:)-(Set<CacheTag>)`` and
+  /// writes refer to them.
   var tags: Set<CacheTag> { get }
-  /// The tags of the data that the endpoint changes; empty by default.
-  ///
-  /// When a call ends and the server may have applied it, stored responses with one of these tags are removed, and what
-  /// is watched is requested again.
+  /// The tags of the data that the endpoint changes; empty by default. When the server may have applied a call, stored
+  /// responses with one of these tags are removed, and what is watched is requested again.
   var invalidates: Set<CacheTag> { get }
   /// The `Accept` field to send unless the request has one; by default the result type's.
   var accept: String? { get }

@@ -1,10 +1,6 @@
 import PortableFoundation
 
 /// The content that an endpoint sends.
-///
-/// ```swift
-/// try await network.fetch(.post("/photos", .upload(photo)))
-/// ```
 public struct HTTPTask: Sendable {
   package enum Kind: Sendable {
     case none

@@ -76,9 +76,6 @@ public final class Network: Sendable {
 
   /// Returns a network with a modified backend, for a call that needs another decoder, interceptor, timeout or stub.
   ///
-  /// ```swift
-  /// network.with { $0.timeouts.attempt = .seconds(300) }.request(export)
-  /// ```
   /// Both networks share the count of `requestsInFlight`, and their interceptors. If the change replaces the transport,
   /// which may act for another user, the new network shares no responses with this one. A copy with another login needs
   /// another cache: keys distinguish the users of each login, not the logins.

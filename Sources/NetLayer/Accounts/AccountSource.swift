@@ -3,17 +3,14 @@ import Streams
 
 /// A type that knows the user for whom it authenticates requests: an interceptor, a ``Signer`` or a transport.
 ///
-/// Everything that outlives a call follows it. Live queries forget the values of a former user, an outbox sends an entry
-/// only for its user, and an upload is continued only by its user. ``AuthenticationInterceptor`` and
-/// ``ChallengeInterceptor`` are sources.
+/// ``AuthenticationInterceptor`` and ``ChallengeInterceptor`` are sources.
 ///
 /// A call belongs to the users who are signed in when it begins. It carries no credentials of another user, and receives no
 /// response of another user: it fails with kind `authentication` instead. An interceptor reads its session once in
 /// `intercept`, and passes credentials whose account is the name of that user.
 ///
-/// The guide <doc:AuthenticatingRequests> has a table of the changes and what follows from each. If several sources
-/// cover a request, an entry belongs to the user of the first one, in the order of the interceptors. Queries and
-/// uploads follow all of them.
+/// Queries, uploads and the outbox follow the sources: the guide <doc:AuthenticatingRequests> has the table. If several
+/// cover a request, an entry of the outbox belongs to the user of the first one, in the order of the interceptors.
 public protocol AccountSource: AnyObject, Sendable {
   /// The present user. It is read on any thread, before each request, and must not block.
   var accountState: AccountState { get }

@@ -1,10 +1,8 @@
 import PortableFoundation
 import Streams
 
-/// The users of a call, read once when it begins. All requests of the call share this object.
-///
-/// Keys are made of these users. Credentials are compared with them where they are added, and responses where they reach the
-/// caller. The present users are asked one question only: whether those of the call are still signed in.
+/// The users of a call, read once when it begins. All requests of the call share this object. The present users are
+/// asked one question only: whether those of the call are still signed in.
 package final class CallAccounts: ContextKey, Sendable {
   package static var defaultValue: CallAccounts? { nil }
 
@@ -99,8 +97,6 @@ package final class CallAccounts: ContextKey, Sendable {
   var adoptions: Int { adopted.withLock { $0.count } }
 
   /// Returns whether the call may receive a response to a request of `other`. Everybody may receive a response of nobody.
-  ///
-  /// - Parameter isForeign: Whether another origin has chosen the URL, so that the call has no user.
   fileprivate func accepts(_ response: Response, of other: CallAccounts, isForeign: Bool) -> Bool {
     other.users.allSatisfy { user in
       guard let theirs = other.user(of: user.source), theirs.isUser, covers(user.source, response.request) else {

@@ -20,10 +20,7 @@ extension Request {
   }
 
   /// The credentials that interceptors have added to the request, with ``InterceptorChain/callAsFunction(_:with:)``. Another
-  /// origin does not receive their header fields.
-  ///
-  /// ``CacheInterceptor`` stores a response for the accounts of the sent request, and ``CoalescingInterceptor`` never shares a
-  /// response between two accounts.
+  /// origin does not receive their header fields. No response is stored for one account and returned to another.
   public internal(set) var credentials: [Credentials] {
     get { context[CredentialsKey.self] }
     set {

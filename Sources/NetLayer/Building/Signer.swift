@@ -2,13 +2,6 @@ import PortableFoundation
 
 /// A type that computes signatures of requests from their sorted final parameters, for each attempt.
 ///
-/// ```swift
-/// struct AntiCrawler: Signer {
-///   func sign(_ content: ContentToSign) -> RequestSignature {
-///     RequestSignature(parameters: ["sign": Hash.hex(Hash.md5(Data((content.text + secret).utf8)))])
-///   }
-/// }
-/// ```
 /// A signer may use `await`, for keys that are fetched over the network or stored in hardware.
 public protocol Signer: Sendable {
   /// Returns the signature of the request that has `content`.
@@ -69,8 +62,7 @@ public struct RequestSignature: Sendable {
   public var headers: HTTPHeaders
   /// The name of the user whose key has signed, for a signer that is an ``AccountSource``; it is not sent.
   ///
-  /// A call of another user is then not sent, although the user has changed while the signer was waiting. With `nil`, such a
-  /// change is not noticed if the user of the call is back before the request is sent.
+  /// A call of another user is then not sent, although the user has changed while the signer was waiting.
   public var account: String?
 
   /// Creates a signature of `parameters` and `headers` by the key of `account`.

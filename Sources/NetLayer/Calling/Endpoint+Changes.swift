@@ -48,9 +48,6 @@ extension Endpoint {
   /// Returns the call with an `Idempotency-Key`, by which a server detects that it receives one request twice. A
   /// ``RetryInterceptor`` then also retries a POST.
   ///
-  /// ```swift
-  /// let made = try await github.fetch(.post("/user/repos", json: repo).idempotent(), as: Repo.self)
-  /// ```
   /// The server must support the field (draft-ietf-httpapi-idempotency-key-header). The returned call is one operation,
   /// however often it is sent. The key is sent as a quoted string.
   public func idempotent(_ key: UUID = UUID()) -> Call<Output> {

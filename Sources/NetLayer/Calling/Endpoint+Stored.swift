@@ -69,13 +69,7 @@ extension Endpoint {
     guard let interceptor = network.cacheInterceptor else { throw network.hasNoCache }
     let request = network.begun(try network.builder.request(for: CallContent(self)))
     guard !network.hasUserBeforeCache(of: request) else { throw network.hasUserBeforeCache.about(request) }
-    let policy = caching.policy ?? interceptor.policy
-    guard
-      let key = interceptor.key(
-        of: request, policy: policy,
-        token: interceptor.account == nil ? network.accountBehindCache(of: request) : nil,
-        transport: network.sharingIdentity(of: request))
-    else {
+    guard let key = network.key(of: request, in: interceptor) else {
       throw network.reading.error(
         .invalidRequest,
         "\(request) can't be cached: use GET without a body, or set includesBody and a cache policy other than http"
@@ -95,10 +89,9 @@ extension Network {
     guard let interceptor = cacheInterceptor else { return found(nil) }
     let request = begun(request)
     let policy = request.caching.policy ?? interceptor.policy
-    let token = interceptor.account == nil ? accountBehindCache(of: request) : nil
-    guard policy != .networkOnly, !hasUserBeforeCache(of: request),
-      let key = interceptor.key(of: request, policy: policy, token: token, transport: sharingIdentity(of: request))
-    else { return found(nil) }
+    guard policy != .networkOnly, !hasUserBeforeCache(of: request), let key = key(of: request, in: interceptor) else {
+      return found(nil)
+    }
     interceptor.cache.follow(backend.clock)
     let finish: @Sendable (ResponseCache.Match?) -> Void = { [self] match in
       guard let match else { return found(nil) }
@@ -131,9 +124,14 @@ extension Network {
     backend.interceptors.drop { !($0 is CacheInterceptor) }.dropFirst()
   }
 
-  /// Returns the account that those interceptors and the signer will use for `request`.
-  func accountBehindCache(of request: Request) -> String? {
-    logins.account(of: request, from: interceptors.firstIndex { $0 is CacheInterceptor } ?? 0)
+  /// Returns the key of `request` with the account that those interceptors and the signer will use; `nil` for a request
+  /// that bypasses the cache.
+  fileprivate func key(of request: Request, in interceptor: CacheInterceptor) -> String? {
+    let place = interceptors.firstIndex { $0 is CacheInterceptor } ?? 0
+    let token = interceptor.account == nil ? logins.account(of: request, from: place) : nil
+    return interceptor.key(
+      of: request, policy: request.caching.policy ?? interceptor.policy, token: token,
+      transport: sharingIdentity(of: request))
   }
 
   /// Returns whether an interceptor before the cache has a user for `request`, whose credentials are a part of the key.

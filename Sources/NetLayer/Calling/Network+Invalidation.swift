@@ -3,9 +3,6 @@ import Streams
 extension Network {
   /// Marks everything with one of `tags` as stale and removes it from the cache. What live queries watch is requested again.
   ///
-  /// ```swift
-  /// app.events(.get("/changes")).subscribe(onNext: { app.invalidate([CacheTag(rawValue: $0.event)]) })
-  /// ```
   /// A request in flight may be too old, so another one follows it. Without tags, nothing is invalidated.
   public func invalidate(_ tags: Set<CacheTag>) { if !tags.isEmpty { invalidate(.tags(tags)) } }
 

@@ -1,9 +1,8 @@
 import Streams
 import Synchronization
 
-/// The settings for reading a response, and the envelope that accepted it. Requests, JSON and errors carry it.
-///
-/// A network has one context for all its requests; JSON has its own, with the response that it was parsed from.
+/// The settings for reading a response, and the envelope that accepted it. A network has one for all its requests and
+/// errors; JSON has its own, with the response that it was parsed from.
 @usableFromInline
 package final class ResponseContext: Sendable, ContextKey {
   @usableFromInline package static var defaultValue: ResponseContext? { nil }

@@ -3,9 +3,6 @@ import Streams
 extension Network {
   /// Emits all pages of `endpoint` as one stream; each page is requested after the previous one has been delivered.
   ///
-  /// ```swift
-  /// for try await page in github.pages(.get("/user/repos"), of: Repo.self).values { show(page.items) }
-  /// ```
   /// A loop over `values` requests each page on demand. `take` and disposal end the stream without further requests.
   ///
   /// - Parameter path: The path of the array in the payload, such as `items`; `nil` if the payload is the array.

@@ -3,9 +3,6 @@ import Streams
 extension Observable {
   /// Emits all pages as one stream; each page is requested after the previous one has been delivered.
   ///
-  /// ```swift
-  /// Observable.pages(startingAt: nil) { network.feed(cursor: $0) }
-  /// ```
   /// Follows the cursors of the pages until a page has none. A loop over `values` requests each page on demand.
   /// `take` and disposal end the stream without further requests.
   ///
@@ -22,9 +19,6 @@ extension Observable {
 
   /// Emits all pages as one stream, by number, until a page is empty or repeats the previous one.
   ///
-  /// ```swift
-  /// Observable.pages(startingAt: 1) { network.movies(page: $0) }
-  /// ```
   /// A page from `list(_:)` repeats another one if their payloads have the same bytes. Pages that the app creates are
   /// compared by their items, if the items are `Equatable`.
   ///

@@ -15,11 +15,6 @@ extension Network {
   /// Calls `endpoint` and, if the status is 200 to 299, calls `body` with the response while its body arrives.
   /// The request ends when `body` returns or throws.
   ///
-  /// ```swift
-  /// try await network.withStream(.get("/export")) { streamed in
-  ///   for try await chunk in streamed.chunks { try handle.write(contentsOf: chunk) }
-  /// }
-  /// ```
   /// Each chunk is read when the loop requests it. `body` runs on the caller's actor.
   ///
   /// - Throws: The call's `NetworkError`, of kind `cancelled` if the task is cancelled, or an error that `body` throws.

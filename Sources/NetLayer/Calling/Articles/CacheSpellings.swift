@@ -3,10 +3,6 @@ import Streams
 
 extension Endpoint {
   /// The endpoint with a policy by which `request()` emits the stored response, if there is one, then the server's.
-  ///
-  /// ```swift
-  /// GitHub.userProfile("InsectQY").cache.request().map(User.self)
-  /// ```
   public var cache: Call<Output> { caching(.cacheThenNetwork()) }
 }
 
@@ -57,9 +53,6 @@ public struct OnCache<Model: Decodable & Sendable>: Sendable {
 extension Endpoint {
   /// Returns a call that passes the stored model to `onCache` before `request()` emits the server's model.
   ///
-  /// ```swift
-  /// GitHub.userProfile("InsectQY").onCache(User.self) { local in show(local) }.request()
-  /// ```
   /// - Parameters:
   ///   - path: The path of the model in the whole body, such as `data.user`; `nil` for the payload.
   ///   - onCache: A closure that is called at most once, before the result.

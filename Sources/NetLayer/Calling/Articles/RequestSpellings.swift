@@ -71,11 +71,6 @@ extension ObservableType where Element: Endpoint {
 }
 
 /// A client of one endpoint type, for streams: `network.request` of its cases.
-///
-/// ```swift
-/// let service = Service<MovieAPI>(network)
-/// service.request(.newMovies(page: 1), as: MovieAPIResponse.self)
-/// ```
 public struct Service<E: Endpoint>: Sendable {
   /// The network that the service calls.
   public let network: Network

@@ -4,9 +4,6 @@
   /// A store that keeps the token in the keychain, as a generic password that is readable after the first unlock, on this
   /// device only: it does not travel in backups.
   ///
-  /// ```swift
-  /// AuthenticationInterceptor(for: [shopURL], store: KeychainTokenStore(account: "shop")) { old in … }
-  /// ```
   /// Methods throw `NetworkError` of kind `file` with the `OSStatus` as its `code`. `load()` throws the decoder's error
   /// for an item that is not a token. It is available only on Apple platforms.
   public struct KeychainTokenStore: TokenStore {

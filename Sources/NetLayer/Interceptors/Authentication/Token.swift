@@ -11,8 +11,7 @@ public struct Token: Sendable, Hashable, Codable, CustomStringConvertible {
   public var expiresAt: Date?
   /// An identifier of the user, which is not sent; `nil` to let the access token identify the user.
   ///
-  /// A refreshed token without an account keeps the account of the old token, so that the cache finds the responses of
-  /// the same user. A token of another account belongs to another user.
+  /// A refreshed token without an account keeps the account of the old token.
   public var account: String?
 
   /// Creates a token.

@@ -3,10 +3,6 @@ import Streams
 
 /// An interceptor that returns cached responses and stores the server's responses in the cache.
 ///
-/// ```swift
-/// let cache = ResponseCache(storingIn: ResponseCache.directory(named: "shop"))
-/// let shop = Network(Backend(baseURL: url, interceptors: [CacheInterceptor(cache)]))
-/// ```
 /// Place it before interceptors that retry and before those that add credentials. By default, it is a private HTTP
 /// cache (RFC 9111). A `CachePolicy` of the call, the endpoint or this interceptor overrides that.
 ///

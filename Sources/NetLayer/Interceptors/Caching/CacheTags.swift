@@ -1,9 +1,7 @@
 import PortableFoundation
 
 /// Digests of an entry's URL and of its parent URLs. They identify the entries of all accounts without storing URLs on
-/// disk.
-///
-/// Two URLs may share a tag; a removal then removes an additional entry.
+/// disk. Two URLs may share a tag; a removal then removes an additional entry.
 enum CacheTags {
   /// Returns the tags of an entry for `request`: its URL, the URL's parents, and the tags of the endpoint.
   static func all(of request: Request) -> [String] {

@@ -98,8 +98,6 @@ public struct RetryInterceptor: Interceptor {
     return budget.spend(Origin(request.url)) ? Again(pause: pause, made: made) : nil
   }
 
-  /// Returns the decision to retry `request` after an error, or `nil` for none.
-  ///
   /// - Throws: The error with the remedy, if only the budget forbids the retry.
   private func again(_ request: Request, after error: NetworkError, at now: Date) throws -> Again? {
     let made = Swift.max(request.attempt, error.request?.attempt ?? 0)

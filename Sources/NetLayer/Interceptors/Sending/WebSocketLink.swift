@@ -43,8 +43,7 @@ final class WebSocketLink: Sendable {
 
   private static func size(_ message: WebSocketMessage) -> Int { message.byteCount + overhead }
 
-  /// Sends `message`. `completion` is called when the transport has written it, or immediately while less than 64 KB
-  /// are unwritten: on the mapping scheduler, or on the current or the transport's thread to resume a task.
+  /// Sends `message`. `completion` is called on the mapping scheduler, or on any thread to resume a task.
   func send(
     _ message: WebSocketMessage, isTask: Bool = false, _ completion: @escaping @Sendable (NetworkError?) -> Void
   ) {

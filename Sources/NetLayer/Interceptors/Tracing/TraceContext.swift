@@ -2,12 +2,6 @@ import PortableFoundation
 
 /// The position of a request in a distributed trace, carried by the fields `traceparent` and `tracestate` (W3C Trace
 /// Context, level 1).
-///
-/// ```swift
-/// try await TraceContext.$current.withValue(TraceContext()) {
-///   try await network.fetch(.get("/user"))  // sends traceparent: 00-…-…-01, with a TraceInterceptor
-/// }
-/// ```
 public struct TraceContext: Hashable, Sendable {
   /// The context of the current task, which a ``TraceInterceptor`` continues by default.
   @TaskLocal public static var current: TraceContext?

@@ -3,9 +3,6 @@ import Streams
 /// An interceptor that sends the caller's trace in the fields `traceparent` and `tracestate` (W3C Trace Context, level
 /// 1).
 ///
-/// ```swift
-/// Backend(baseURL: url, interceptors: [RetryInterceptor(), TraceInterceptor()])
-/// ```
 /// Every request that passes through the interceptor is a new span of the caller's trace, which is read once per call,
 /// on the caller's task. Place it after ``RetryInterceptor`` to make each attempt a separate span, and after
 /// ``CoalescingInterceptor``, which does not share responses between requests with different fields. A request that
