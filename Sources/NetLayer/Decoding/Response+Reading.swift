@@ -1,14 +1,15 @@
 import PortableFoundation
 
 extension Response {
-  /// Decodes the body as text, in the charset of its byte order mark or `Content-Type`, else UTF-8.
+  /// Decodes the body as text, in the charset of its byte order mark or `Content-Type`, else UTF-8. XML without a
+  /// `charset` has the encoding of its declaration (RFC 7303 §3).
   ///
   /// The byte order mark takes precedence and is not part of the text (WHATWG Encoding, "decode").
   ///
   /// - Throws: `NetworkError` of kind `parse` if the charset is unknown or the bytes are invalid in it.
   public func text() throws(NetworkError) -> String {
     if let (name, encoding, length) = mark { return try text(body.dropFirst(length), encoding, name) }
-    guard let name = charset.unlessEmpty else { return try text(body, .utf8, "utf-8") }
+    guard let name = charset.unlessEmpty ?? declaredEncoding else { return try text(body, .utf8, "utf-8") }
     guard let encoding = String.Encoding(label: name) else {
       throw parseFailure("unknown charset \(name.debugDescription); name one with text(as:), or decode the body bytes")
     }
@@ -217,6 +218,19 @@ extension Response {
   var remarkOnCharset: String {
     guard let name = charset.unlessEmpty, ![.utf8, .ascii].contains(String.Encoding(label: name)) else { return "" }
     return "; its Content-Type declares the charset \(name.debugDescription), but JSON is UTF-8 (RFC 8259 §8.1)"
+  }
+
+  /// The encoding in the declaration of an XML body, `<?xml version="1.0" encoding="…"?>`, in lowercase.
+  private var declaredEncoding: String? {
+    guard body.starts(with: "<?xml".utf8), let type = headers["Content-Type"].map({ MediaType($0).essence }),
+      type == "application/xml" || type == "text/xml" || type.hasSuffix("+xml"),
+      let end = body.prefix(1 << 10).firstIndex(of: UInt8(ascii: ">"))
+    else { return nil }
+    let declaration = String(decoding: body[..<end], as: UTF8.self)
+    guard let name = declaration.firstRange(of: "encoding") else { return nil }
+    let value = declaration[name.upperBound...].drop { $0 == "=" || $0.isWhitespace }
+    guard let quote = value.first, quote == "\"" || quote == "'" else { return nil }
+    return value.dropFirst().prefix { $0 != quote }.lowercased()
   }
 }
 

@@ -15,6 +15,23 @@ final class TextAndLocationTests: XCTestCase {
       body: Data(body))
   }
 
+  private func xml(_ declaration: String) -> [UInt8] { Array("<?xml version=\"1.0\"\(declaration)?><r>".utf8) + [0xE9] }
+
+  func test_xmlWithoutCharset_hasTheEncodingOfItsDeclaration() throws {
+    for type in ["application/xml", "text/xml", "application/atom+xml; a=b", "Application/XML"] {
+      for declaration in [" encoding=\"ISO-8859-1\"", " encoding = 'iso-8859-1' standalone='yes'"] {
+        XCTAssertTrue(try response(xml(declaration), type).text().hasSuffix("<r>é"), type + declaration)
+      }
+    }
+    XCTAssertTrue(
+      try response(xml(" encoding=\"utf-16\""), "text/xml; charset=iso-8859-1").text().hasSuffix("é"), "charset wins")
+    XCTAssertThrowsError(try response(xml(" encoding=\"ISO-8859-1\""), "text/plain").text(), "not XML")
+    for declaration in ["", " encoding", " encoding=", " encoding=\"", " encoding=\"x"] {
+      XCTAssertThrowsError(try response(xml(declaration), "text/xml").text(), declaration)
+    }
+    XCTAssertThrowsError(try response(Array("<?xml encoding=".utf8) + [0xE9], "text/xml").text(), "no end")
+  }
+
   private static let labels: [(labels: String, bytes: [UInt8], text: String)] = [
     ("utf-8 utf8", [0xC3, 0xA9], "é"), ("utf-16be", [0x00, 0xE9], "é"), ("utf-16le", [0xE9, 0x00], "é"),
     ("us-ascii ascii", [0x61], "a"), ("iso-8859-1 iso8859-1 iso_8859-1 latin1", [0xE9], "é"),
