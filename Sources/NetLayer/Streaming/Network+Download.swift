@@ -22,7 +22,8 @@ extension Network {
   ///   - destination: The file, in an existing directory. An existing file is replaced at the end.
   ///   - sha256: The expected digest of the file, 32 bytes. A different one is an error of kind `file`.
   public func transfer(
-    downloadingTo destination: URL, sha256: Data? = nil, requesting endpoint: @escaping @Sendable () throws -> any Endpoint
+    downloadingTo destination: URL, sha256: Data? = nil,
+    requesting endpoint: @escaping @Sendable () throws -> any Endpoint
   ) -> Observable<TransferEvent<URL>> {
     Observable<TransferEvent<URL>>.using { [clock = backend.clock] in
       ResumableDownload(try PartialFile(resuming: destination), sha256: sha256, clock: clock)

@@ -44,7 +44,8 @@ extension Outbox {
   /// The next event that an entry waits for.
   public struct State: Sendable, Hashable, CustomStringConvertible {
     enum Known: Hashable {
-      case queued, sending, waitingForNetwork, waitingForRetry, earlierEntry, waitingForSignIn, otherUser, otherProcess, newerVersion
+      case queued, sending, waitingForNetwork, waitingForRetry, earlierEntry, waitingForSignIn, otherUser, otherProcess,
+        newerVersion
       case parked(status: Int?)
     }
 

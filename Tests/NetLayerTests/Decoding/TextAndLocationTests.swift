@@ -38,6 +38,9 @@ final class TextAndLocationTests: XCTestCase {
     ("iso-8859-2 iso8859-2 latin2", [0xB1], "ą"), ("iso-8859-15 iso8859-15", [0xA4], "€"),
     ("windows-1250 cp1250", [0xB9], "ą"), ("windows-1251 cp1251", [0xFF], "я"),
     ("windows-1252 cp1252", [0x80, 0xE9], "€é"), ("koi8-r", [0xC1], "а"),
+    ("iso-8859-5", [0xB0], "А"), ("iso-8859-6 windows-1256", [0xC7], "ا"), ("iso-8859-7 windows-1253", [0xC1], "Α"),
+    ("iso-8859-8 windows-1255", [0xE0], "א"), ("windows-1254 latin5", [0xDD], "İ"), ("windows-1257", [0xE0], "ą"),
+    ("windows-1258", [0xFE], "₫"), ("windows-874 tis-620", [0xA1], "ก"), ("koi8-u", [0xA4], "є"),
     ("shift_jis sjis x-sjis windows-31j", [0x82, 0xA0], "あ"), ("windows-31j", [0x87, 0x40], "①"),
     ("gb18030 gbk gb2312 x-gbk", [0xD6, 0xD0], "中"), ("big5", [0xA4, 0xA4], "中"), ("euc-kr", [0xB0, 0xA1], "가"),
   ]

@@ -44,10 +44,11 @@ final class StandardChainTests: XCTestCase {
     XCTAssertEqual(
       log.all,
       [
-        "--> GET http://h/x", "--> GET http://h/x", "--> GET http://h/y",
-        "<-- 200 GET http://h/y (1300 ms, 2 bytes)",
-        "<-- 200 GET http://h/x (1800 ms, 2 bytes) (attempt 2)",
-        "<-- 200 GET http://h/x (1800 ms, 2 bytes) (attempt 2)",
+        "--> GET http://h/x", "<-- 401 GET http://h/x (100 ms, 4 bytes)",
+        "--> GET http://h/y", "<-- 401 GET http://h/y (100 ms, 4 bytes)",
+        "--> GET http://h/x", "<-- 503 GET http://h/x (100 ms, 4 bytes)",
+        "--> GET http://h/y", "<-- 200 GET http://h/y (100 ms, 2 bytes)",
+        "--> GET http://h/x (attempt 2)", "<-- 200 GET http://h/x (100 ms, 2 bytes) (attempt 2)",
       ])
   }
 

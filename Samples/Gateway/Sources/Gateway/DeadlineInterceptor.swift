@@ -10,7 +10,9 @@ struct DeadlineInterceptor: Interceptor {
     static let defaultValue: ContinuousClock.Instant? = nil
   }
 
-  func captureContext(into request: inout Request) { request.context[End.self] = request.timeouts.call.map { .now + $0 } }
+  func captureContext(into request: inout Request) {
+    request.context[End.self] = request.timeouts.call.map { .now + $0 }
+  }
 
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
     guard let end = request.context[End.self] else { return next(request) }

@@ -227,7 +227,8 @@ final class LimitStreamTests: XCTestCase {
     let bodies = Bodies()
     let network = Network(Backend(baseURL: server.url, interceptors: [LimitInterceptor(maxConcurrent: 1), bodies]))
     let all = Observable.range(start: 0, count: 4).flatMap { index in
-      network.transfer(downloadingTo: directory.appendingPathComponent("\(index)")) { Get(name: "\(index)") }.asObservable()
+      let file = directory.appendingPathComponent("\(index)")
+      return network.transfer(downloadingTo: file) { Get(name: "\(index)") }.asObservable()
     }
     XCTAssertNil(record(all).error)
     XCTAssertEqual(bodies.counts.withLock { $0.most }, 1)
