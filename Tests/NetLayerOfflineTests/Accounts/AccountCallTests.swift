@@ -82,7 +82,7 @@ final class AccountCallTests: AccountTestCase {
     try outbox.send(Call<Response>.post("/1"))
     first.set(.nobody)
     outbox.start()
-    XCTAssertTrue(holds { states.value == ["bob account"] }, "the entry belongs to the first one: \(states.value)")
+    XCTAssertTrue(holds { states.value == ["bob otherUser"] }, "the entry belongs to the first one: \(states.value)")
     let uploads = try UploadServer(.tus)
     try write(3000)
     let (one, two) = (OwnLogin(.user("ann"), for: uploads.url), OwnLogin(.user("org"), for: uploads.url))

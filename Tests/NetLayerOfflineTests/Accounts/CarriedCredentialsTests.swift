@@ -99,7 +99,7 @@ final class CarriedCredentialsTests: CarriedAccountTestCase {
       try outbox.send(Call<Response>.post("http://alias/note"))
       clock.advanceBy(10_000)
       XCTAssertEqual(users(stub), [], "login \(number)")
-      XCTAssertEqual(states.value, ["- account"])
+      XCTAssertEqual(states.value, ["- otherUser"])
     }
   }
 
@@ -157,7 +157,7 @@ final class CarriedCredentialsTests: CarriedAccountTestCase {
       outbox.start()
       clock.advanceBy(10_000)
       XCTAssertEqual(users(stub).filter { $0 != "ann 1" }, [], "at look \(at)")
-      XCTAssertEqual(states.value, users(stub).isEmpty ? ["ann account"] : [], "at look \(at)")
+      XCTAssertEqual(states.value, users(stub).isEmpty ? ["ann otherUser"] : [], "at look \(at)")
     }
   }
 

@@ -40,7 +40,7 @@ final class OutboxAccountTests: XCTestCase {
     for text in ["1", "2", "3"] { try outbox.send(AddNote(text: text), lane: "k") }
     try outbox.send(AddNote(text: "4"), lane: "l")
     outbox.start()
-    fixture.waits(for: ["1: signIn", "2: earlierEntry", "3: earlierEntry", "4: signIn"])
+    fixture.waits(for: ["1: waitingForSignIn", "2: earlierEntry", "3: earlierEntry", "4: waitingForSignIn"])
     fixture.pass(.seconds(100_000))
     XCTAssertLessThanOrEqual(fixture.server.seen.count, 2)
     interceptor.set(Self.token("a2", of: "a"))
@@ -57,7 +57,7 @@ final class OutboxAccountTests: XCTestCase {
     }
     fixture.server.reject("a1")
     try fixture.open(on: fixture.backend([interceptor])).send(AddNote(text: "tea"))
-    fixture.waits(for: ["tea: retry"])
+    fixture.waits(for: ["tea: waitingForRetry"])
     isDown.value = false
     fixture.pass(.seconds(1))
     fixture.waits(forResults: ["200 \(body("tea"))"])
@@ -67,10 +67,10 @@ final class OutboxAccountTests: XCTestCase {
     let (fixture, interceptor) = try fixture(Self.token("a1", of: "a")) { _ in Token(access: "a2") }
     fixture.server.reject("a1", "a2")
     try fixture.open(on: fixture.backend([interceptor])).send(AddNote(text: "tea"))
-    fixture.waits(for: ["tea: signIn"])
+    fixture.waits(for: ["tea: waitingForSignIn"])
     fixture.pass(.seconds(100_000))
     XCTAssertEqual(fixture.server.seen.map(\.token), ["Bearer a1", "Bearer a2"])
-    XCTAssertEqual(fixture.pending, ["tea: signIn"])
+    XCTAssertEqual(fixture.pending, ["tea: waitingForSignIn"])
     interceptor.set(Self.token("a3", of: "a"))
     fixture.waits(forResults: ["200 \(body("tea"))"])
   }
@@ -108,7 +108,7 @@ final class OutboxAccountTests: XCTestCase {
     interceptor.set(Self.token("b1", of: "b"))
     try outbox.send(AddNote(text: "of b"), lane: "k")
     fixture.reachability.set(true)
-    fixture.waits(for: ["of a: account"])
+    fixture.waits(for: ["of a: otherUser"])
     XCTAssertEqual(fixture.server.seen.map(\.text), [body("of b")])
     XCTAssertEqual(fixture.server.seen.map(\.token), ["Bearer b1"])
     fixture.pass(.seconds(100_000))
@@ -125,7 +125,7 @@ final class OutboxAccountTests: XCTestCase {
     try fixture.open(on: fixture.backend([interceptor])).send(AddNote(text: "tea"))
     interceptor.set(nil)
     fixture.reachability.set(true)
-    fixture.waits(for: ["tea: account"])
+    fixture.waits(for: ["tea: otherUser"])
     XCTAssertEqual(fixture.server.seen, [])
   }
 
@@ -134,7 +134,7 @@ final class OutboxAccountTests: XCTestCase {
     // An interceptor before the one with the token runs after the outbox has checked the user.
     let network = fixture.backend([Swap { interceptor.set(Self.token("b1", of: "b")) }, interceptor])
     try fixture.open(on: network).send(AddNote(text: "tea"))
-    fixture.waits(for: ["tea: account"])
+    fixture.waits(for: ["tea: otherUser"])
     XCTAssertEqual(fixture.server.seen, [])
     interceptor.set(Self.token("a2", of: "a"))
     fixture.waits(forResults: ["200 \(body("tea"))"])
@@ -181,7 +181,7 @@ final class OutboxAccountTests: XCTestCase {
     fixture.close()
     fixture.reachability.set(true)
     try fixture.open(on: fixture.backend([interceptor]))
-    fixture.waits(for: ["tea: account"])
+    fixture.waits(for: ["tea: otherUser"])
     XCTAssertEqual(fixture.server.seen, [])
   }
 

@@ -84,7 +84,7 @@ final class OutboxFailureTests: XCTestCase {
     fixture.pass(.seconds(59))
     XCTAssertEqual(fixture.entries, [])
     fixture.pass(.seconds(1))
-    fixture.waits(for: ["tea: network"])
+    fixture.waits(for: ["tea: waitingForNetwork"])
     XCTAssertEqual(fixture.problems.all.count, 1)
   }
 
@@ -124,12 +124,12 @@ final class OutboxFailureTests: XCTestCase {
     fixture.reachability.set(true)
     for _ in 0..<20 { fixture.server.script(.status(503)) }
     try fixture.open().send(AddNote(text: "free"))
-    fixture.waits(for: ["free: retry"])
+    fixture.waits(for: ["free: waitingForRetry"])
     // The delays of the other entry end after 1, 3, 7, 15 and 31 seconds.
     for (made, delay) in [1, 2, 4, 8, 16].enumerated() {
       fixture.pass(.seconds(delay))
       fixture.waits { fixture.server.seen.count == made + 2 }
-      fixture.waits(for: ["free: retry"])
+      fixture.waits(for: ["free: waitingForRetry"])
     }
     try FileManager.default.removeItem(at: file)
     try FileManager.default.moveItem(at: hidden, to: file)
@@ -194,7 +194,7 @@ final class OutboxFailureTests: XCTestCase {
     }
     fixture.server.reject("a1")
     try fixture.open(on: fixture.backend([login])).send(AddNote(text: "tea"))
-    fixture.waits(for: ["tea: retry"])
+    fixture.waits(for: ["tea: waitingForRetry"])
     isDown.value = false
     fixture.pass(.seconds(1))
     fixture.waits(forResults: ["200 \(body("tea"))"])
@@ -208,7 +208,7 @@ final class OutboxFailureTests: XCTestCase {
     // An app that shows every failure as one of its own.
     let network = fixture.backend { $0.mapError = { _ in NetworkError(kind: .rejected, reason: "try later") } }
     try fixture.open(on: network, attempts: 2).send(AddNote(text: "tea"))
-    fixture.waits(for: ["tea: retry"])
+    fixture.waits(for: ["tea: waitingForRetry"])
     XCTAssertEqual(fixture.errors.all, [], "an attempt that another one follows is not reported")
     fixture.pass(.seconds(1))
     fixture.waits(for: ["tea: parked (status 503)"])
@@ -222,7 +222,7 @@ final class OutboxFailureTests: XCTestCase {
     try fixture.open(attempts: 3).send(AddNote(text: "tea"))
     for (made, delay) in [1, 2].enumerated() {
       fixture.waits { fixture.server.seen.count == made + 1 }
-      fixture.waits(for: ["tea: retry"])
+      fixture.waits(for: ["tea: waitingForRetry"])
       fixture.pass(.seconds(delay))
     }
     fixture.waits(for: ["tea: parked (status 503)"])
@@ -245,7 +245,7 @@ final class OutboxFailureTests: XCTestCase {
     // A newer version of the app signs in at another server.
     let other = login(try XCTUnwrap(URL(string: "http://127.0.0.1:9")))
     try fixture.open(on: fixture.backend([other]))
-    fixture.waits(for: ["tea: account"])
+    fixture.waits(for: ["tea: otherUser"])
     XCTAssertEqual(fixture.server.seen, [])
     XCTAssertEqual(fixture.errors.all, [])
     fixture.close()
@@ -285,10 +285,10 @@ final class OutboxFailureTests: XCTestCase {
       for: [fixture.server.url], store: MemoryTokenStore(Token(access: "a1", account: "a"))
     ) { _ -> Single<Token> in .never() }
     let outbox = try fixture.open(on: fixture.backend([login]))
-    fixture.waits(for: ["tea: account"])
+    fixture.waits(for: ["tea: otherUser"])
     try outbox.send(.post(other.server.url("/count").absoluteString, json: ["text": "count"]))
     fixture.waits { other.applied == [body("count")] }
-    fixture.waits(for: ["tea: account"])
+    fixture.waits(for: ["tea: otherUser"])
     login.set(nil)
     fixture.waits(for: [])
     XCTAssertEqual(fixture.server.seen.map(\.token), [nil])

@@ -44,12 +44,12 @@ final class OutboxOverlapTests: XCTestCase {
 
   func test_outbox_row_19_entriesWhoseNewTokensAreRejected_doNotEndEachOthersWait() throws {
     let (fixture, refreshes, login) = try overlapping(accepts: { _ in false }) { Token(access: "a\($0)") }
-    fixture.waits(for: ["1: signIn", "2: signIn"])
+    fixture.waits(for: ["1: waitingForSignIn", "2: waitingForSignIn"])
     for _ in 0..<20 {
       fixture.pass(.seconds(100))
       _ = holds(within: 0.05) { false }
     }
-    fixture.waits(for: ["1: signIn", "2: signIn"])
+    fixture.waits(for: ["1: waitingForSignIn", "2: waitingForSignIn"])
     XCTAssertLessThanOrEqual(refreshes.value, 2)
     XCTAssertLessThanOrEqual(fixture.server.seen.count, 6)
     fixture.server.reject()
@@ -63,11 +63,11 @@ final class OutboxOverlapTests: XCTestCase {
       throw NetworkError(kind: .status, reason: "the refresh token has expired")
     }
     try fixture.outbox?.send(AddNote(text: "2"), lane: "l")
-    fixture.waits(for: ["1: signIn", "2: signIn"])
+    fixture.waits(for: ["1: waitingForSignIn", "2: waitingForSignIn"])
     fixture.pass(.seconds(100_000))
     XCTAssertLessThanOrEqual(refreshes.value, 2)
     login.set(Token(access: "a1", account: "a"))
-    fixture.waits(for: ["1: signIn", "2: signIn"])
+    fixture.waits(for: ["1: waitingForSignIn", "2: waitingForSignIn"])
   }
 
   func test_outbox_row_18_entriesWhoseNewTokenIsAccepted_areSentOnce() throws {
@@ -94,7 +94,7 @@ final class OutboxOverlapTests: XCTestCase {
       fixture.server.reject("a0")
       let network = fixture.backend([login])
       try fixture.open(on: network).send(AddNote(text: "tea"))
-      fixture.waits(for: ["tea: signIn"])
+      fixture.waits(for: ["tea: waitingForSignIn"])
       isDown.value = false
       fixture.pass(.seconds(80))
       let call = network.responses(.get("/other")).asObservable().subscribe()

@@ -116,7 +116,7 @@ final class OutboxReviewTests: XCTestCase {
     for _ in 0..<4 { fixture.server.script(.status(401)) }
     try fixture.open(on: fixture.backend([Renewing()])).send(AddNote(text: "tea"))
     for (requests, delay) in [(2, 1), (3, 2), (4, 4)] {
-      fixture.waits { fixture.server.seen.count == requests && fixture.pending == ["tea: retry"] }
+      fixture.waits { fixture.server.seen.count == requests && fixture.pending == ["tea: waitingForRetry"] }
       XCTAssertFalse(holds(within: 0.05) { fixture.server.seen.count != requests })
       fixture.pass(.milliseconds(1000 * delay - 1))
       XCTAssertEqual(fixture.server.seen.count, requests)

@@ -88,13 +88,13 @@ final class OutboxStorageTests: XCTestCase {
     fixture.server.script(.lost)
     let app = try fixture.open()
     try app.send(AddNote(text: "1"))
-    fixture.waits(for: ["1: retry"])
+    fixture.waits(for: ["1: waitingForRetry"])
     let other = try fixture.another()
     other.start()
     fixture.waits { fixture.files.isEmpty }
     fixture.pass(.seconds(1))
     // If the other process still had the lock then, this one looks again after a minute.
-    fixture.waits { !fixture.pending.contains("1: retry") }
+    fixture.waits { !fixture.pending.contains("1: waitingForRetry") }
     fixture.pass(.seconds(60))
     fixture.waits(for: [])
     XCTAssertEqual(fixture.server.seen.count, 2)
@@ -304,12 +304,12 @@ final class OutboxStorageTests: XCTestCase {
     let clock = JumpingClock(fixture.clock)
     fixture.server.script(.status(503, ["Retry-After": "60"]))
     try fixture.open(on: fixture.backend { $0.clock = clock }).send(AddNote(text: "tea"))
-    fixture.waits(for: ["tea: retry"])
+    fixture.waits(for: ["tea: waitingForRetry"])
     clock.offset.value = -1_000_000
     fixture.pass(.seconds(30))
     clock.offset.value = 1_000_000
     try fixture.outbox?.send(AddNote(text: "milk"))
-    fixture.waits(for: ["tea: retry"])
+    fixture.waits(for: ["tea: waitingForRetry"])
     fixture.pass(.seconds(29))
     XCTAssertEqual(fixture.server.applied, [body("milk")])
     fixture.pass(.seconds(1))
