@@ -115,6 +115,4 @@ extension CallContent {
 }
 
 /// A marker of requests to which a caller has attached values that interceptors may read.
-enum HasNotes: ContextKey {
-  static let defaultValue = false
-}
+enum HasNotes: ContextKey { static let defaultValue = false }

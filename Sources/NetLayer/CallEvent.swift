@@ -126,6 +126,4 @@ public struct CallEvent: Sendable {
 }
 
 /// A mark of errors with which the transport has finished an attempt.
-enum IsOfAttempt: ContextKey {
-  static let defaultValue = false
-}
+enum IsOfAttempt: ContextKey { static let defaultValue = false }

@@ -68,6 +68,4 @@ package struct Accounts: Sendable {
 
 /// A function that returns whether a response is the rejection of credentials that are still the newest ones, so that
 /// another refresh is useless; `nil` for no rejection.
-package enum Refusal: ContextKey {
-  package static let defaultValue: (@Sendable () -> Bool)? = nil
-}
+package enum Refusal: ContextKey { package static let defaultValue: (@Sendable () -> Bool)? = nil }

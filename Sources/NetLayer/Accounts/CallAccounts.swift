@@ -180,6 +180,4 @@ struct CallReceivers: Sendable {
 }
 
 /// A mark of errors: nothing was sent, because the user of the request is not the one who is signed in.
-package enum IsOfAnotherAccount: ContextKey {
-  package static let defaultValue = false
-}
+package enum IsOfAnotherAccount: ContextKey { package static let defaultValue = false }

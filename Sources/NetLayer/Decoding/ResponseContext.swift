@@ -141,9 +141,7 @@ package final class EnvelopeRules: Sendable {
   init(_ value: Envelope) { self.value = value }
 }
 
-private enum IsReported: ContextKey {
-  static let defaultValue = false
-}
+private enum IsReported: ContextKey { static let defaultValue = false }
 
 extension NetworkError {
   var reading: ResponseContext? { context[ResponseContext.self] }

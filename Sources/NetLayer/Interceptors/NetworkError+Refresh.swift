@@ -69,10 +69,6 @@ extension NetworkError {
   }
 }
 
-private enum UnfinishedRefresh: ContextKey {
-  static let defaultValue = false
-}
+private enum UnfinishedRefresh: ContextKey { static let defaultValue = false }
 
-private enum EndedSession: ContextKey {
-  static let defaultValue = false
-}
+private enum EndedSession: ContextKey { static let defaultValue = false }

@@ -1,9 +1,7 @@
 import PortableFoundation
 
 /// The size from which a body is compressed after it is signed; `nil` for no compression.
-enum CompressionMinSize: ContextKey {
-  static var defaultValue: Int? { nil }
-}
+enum CompressionMinSize: ContextKey { static var defaultValue: Int? { nil } }
 
 extension Request {
   /// Returns the request with its body in the gzip format, if that has at least `minSize` bytes and becomes shorter.

@@ -202,9 +202,7 @@ public final class LimitInterceptor: Interceptor {
   }
 }
 
-private enum Waited: ContextKey {
-  static let defaultValue = Duration.zero
-}
+private enum Waited: ContextKey { static let defaultValue = Duration.zero }
 
 extension Response {
   /// The time that the request waited for a limit; zero for less than a millisecond.

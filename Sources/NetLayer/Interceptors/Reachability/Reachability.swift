@@ -131,9 +131,7 @@ extension URL {
 }
 
 /// A marker of requests that are sent again after the network was lost. They are not attempts of a retry.
-private enum WasSentOffline: ContextKey {
-  static let defaultValue = false
-}
+private enum WasSentOffline: ContextKey { static let defaultValue = false }
 
 extension Request {
   /// Whether an interceptor has sent the request before, so that the server may have applied it already.

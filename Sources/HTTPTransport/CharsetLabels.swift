@@ -2,7 +2,7 @@ import PortableFoundation
 
 extension String.Encoding {
   /// Creates the encoding of a charset, by one of its labels in lowercase; `nil` if it is unknown.
-  init?(label: String) {
+  package init?(label: String) {
     guard let encoding = Self.charsets[label] else { return nil }
     self = encoding
   }
@@ -53,7 +53,7 @@ extension String.Encoding {
   }
 
   /// Decodes `bytes`; returns `nil` for invalid bytes, and in a program without the decoder.
-  func text(of bytes: Data) -> String? {
+  package func text(of bytes: Data) -> String? {
     self == .utf8 ? String(validating: bytes, as: UTF8.self) : String(data: bytes, encoding: self)
   }
 }
