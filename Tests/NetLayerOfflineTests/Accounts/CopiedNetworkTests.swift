@@ -233,8 +233,11 @@ final class CopiedNetworkTests: CarriedAccountTestCase {
       let cache = CacheInterceptor(ResponseCache(storingIn: place), account: account)
       return Network(Backend(baseURL: home, transport: stub, interceptors: [cache]))
     }
+    // A directory is used by one cache at a time, and the second network looks only until its response has arrived.
+    weak var former: ResponseCache?
     func settle(_ network: Network) {
       guard let cache = (network.backend.interceptors[0] as? CacheInterceptor)?.cache else { return }
+      former = cache
       // The write, the file, its name, the directory.
       for _ in 0..<4 {
         cache.queue.sync {}
@@ -249,9 +252,15 @@ final class CopiedNetworkTests: CarriedAccountTestCase {
         on: bob)
       settle(bob)
     }
+    XCTAssertTrue(holds { former == nil })
     let looks = Counter()
-    let response = try await network { _ in looks.next() == 1 ? "bob" : "ann" }.response(Call<Response>.get("/me"))
-    XCTAssertEqual(String(decoding: response.body, as: UTF8.self), "new")
+    do {
+      let switching = network { _ in looks.next() == 1 ? "bob" : "ann" }
+      let response = try await switching.response(Call<Response>.get("/me"))
+      XCTAssertEqual(String(decoding: response.body, as: UTF8.self), "new")
+      settle(switching)
+    }
+    XCTAssertTrue(holds { former == nil })
     let own = try await network { _ in "bob" }.response(Call<Response>.get("/me"))
     XCTAssertEqual(String(decoding: own.body, as: UTF8.self), "bob's", "it is on disk")
   }
