@@ -118,7 +118,7 @@ public struct Envelope: Sendable {
   }
 
   /// Returns the payload, which may not exist.
-  func payload(of json: JSON) -> JSON { data.map(json.value) ?? json }
+  func payload(of json: JSON) -> JSON { if let data { json.value(at: data) } else { json } }
 
   /// Returns the member that reports a failure, or `nil`.
   func reportedFailure(in json: JSON) -> JSON? {

@@ -115,13 +115,15 @@ extension EnvelopeRules {
   ///
   /// - Throws: As the initializer of ``EnvelopeReader``.
   func check(_ json: JSON) throws(NetworkError) {
-    guard json.kind == .object || value.isNone else {
+    if value.isNone { return }
+    guard json.kind == .object else {
       throw json.failure("the response is of type \(json.kind), not an object with an envelope" + Self.remedy, at: [])
     }
-    switch value.form {
-    case .none: return
-    case .failure(let name): try check(json, failure: name)
-    case .code(let name, let success): try check(json, code: name, success)
+    if let code {
+      let found = json.value(at: code)
+      if !found.exists || !success.accepts(found) { throw failure(of: json, found, at: code) }
+    } else if case .failure(let name) = value.form {
+      try check(json, failure: name)
     }
   }
 
@@ -135,19 +137,17 @@ extension EnvelopeRules {
       code: value.numericCode(in: json), message: words)
   }
 
-  private func check(_ json: JSON, code name: String, _ success: Envelope.Success) throws(NetworkError) {
-    let code = json.value(at: name)
+  private func failure(of json: JSON, _ code: JSON, at name: String) -> NetworkError {
     guard code.exists else {
       // If the object itself is the payload, `none` would lose the failures.
       let remedy = value.data == nil ? "; if only failures have it, use Envelope(failure:data:)" : Self.remedy
-      throw json.failure("the envelope has no member \(name.debugDescription)" + remedy, at: [name])
+      return json.failure("the envelope has no member \(name.debugDescription)" + remedy, at: [name])
     }
-    if success.accepts(code) { return }
     guard success.reads(code) else {
-      throw json.failure("\(name.debugDescription) is of type \(code.kind), not a code", at: [name])
+      return json.failure("\(name.debugDescription) is of type \(code.kind), not a code", at: [name])
     }
     let words = json.value(at: value.message).string ?? ""
-    throw json.reading.error(
+    return json.reading.error(
       .rejected, "the server rejected the request with \(name) \(code)" + (words.isEmpty ? "" : ": \(words)"),
       code: code.numeric, message: words.isEmpty ? nil : words)
   }

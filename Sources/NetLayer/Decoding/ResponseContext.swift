@@ -138,7 +138,18 @@ package final class ResponseContext: Sendable, ContextKey {
 /// An envelope in a reference type, which is passed around without copying its many names.
 package final class EnvelopeRules: Sendable {
   package let value: Envelope
-  init(_ value: Envelope) { self.value = value }
+  /// The place of the code and its successes, apart from the form, whose payload would be copied for each response.
+  let code: String?
+  let success: Envelope.Success
+
+  init(_ value: Envelope) {
+    self.value = value
+    if case .code(let place, let success) = value.form {
+      (code, self.success) = (place, success)
+    } else {
+      (code, success) = (nil, 200)
+    }
+  }
 }
 
 private enum IsReported: ContextKey { static let defaultValue = false }

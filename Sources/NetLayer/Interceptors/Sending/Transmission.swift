@@ -4,14 +4,19 @@ import Streams
 /// The last interceptor, which sends a request to the transport at each subscription.
 struct TransportInterceptor: Interceptor {
   func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+    let (network, progress, delivery) = (next.network, next.progress, next.delivery)
     // Few requests have such credentials. For the others, no closure is allocated.
     if OriginRedirects.follows(request) {
       let redirects = OriginRedirects(request, clock: next.clock) { request in
-        Observable(push: { Transmission.begin(request, next, Sink($0, $1)) })
+        Observable(push: {
+          Transmission.begin(request, of: network, progress: progress, delivery: delivery, Sink($0, $1))
+        })
       }
       return redirects.response
     }
-    return Observable(push: { Transmission.begin(request, next, Sink($0, $1)) })
+    return Observable(push: {
+      Transmission.begin(request, of: network, progress: progress, delivery: delivery, Sink($0, $1))
+    })
   }
 }
 
@@ -50,10 +55,12 @@ final class Transmission: Disposable, LimitedWork {
   /// requests cancelled outside the lock.
   let state: Locked<State>
 
-  init(_ request: Request, _ chain: InterceptorChain, _ sink: consuming Sink<Response>) {
-    (network, progress, delivery) = (chain.network, chain.progress, chain.delivery)
+  init(
+    _ request: Request, of network: Network, progress: ProgressHandler?, delivery: InterceptorChain.Delivery,
+    _ sink: consuming Sink<Response>
+  ) {
     self.request = network.observers.map { request.counted(at: $0.clock.uptime) } ?? request
-    limit = CallLimit.of(request)
+    (self.network, self.progress, self.delivery, limit) = (network, progress, delivery, CallLimit.of(request))
     let subscription = sink.subscription
     state = Locked(State(receiver: sink))
     subscription.own(self)
@@ -63,11 +70,15 @@ final class Transmission: Disposable, LimitedWork {
   ///
   /// It follows all interceptors, because any of them may have paused the call, and because a custom one does not know
   /// that a server has chosen the URL.
-  static func begin(_ request: Request, _ chain: InterceptorChain, _ sink: consuming Sink<Response>) {
-    let logins = chain.network.logins
-    if !logins.isEmpty, let failure = logins.signOut(of: request) { return sink.subscription.fail(failure) }
-    guard request.isForeign else { return Transmission(request, chain, sink).start() }
-    Transmission(request.withoutForeignCredentials, chain, sink).start()
+  static func begin(
+    _ request: Request, of network: Network, progress: ProgressHandler?, delivery: InterceptorChain.Delivery,
+    _ sink: consuming Sink<Response>
+  ) {
+    if !network.logins.isEmpty, let failure = network.logins.signOut(of: request) {
+      return sink.subscription.fail(failure)
+    }
+    let request = request.isForeign ? request.withoutForeignCredentials : request
+    Transmission(request, of: network, progress: progress, delivery: delivery, sink).start()
   }
 
   /// Passes the request to the transport.
