@@ -84,15 +84,21 @@ public struct Envelope: Sendable {
   /// The usual paths of error messages: GitHub, Google, Stripe, Elasticsearch, OAuth (RFC 6749 §5.2), problem details
   /// (RFC 9457 §3.1), FastAPI, JSON:API, GraphQL, container registries, AWS and ASP.NET.
   private static let standardErrorMessages = [
-    "message", "error.message", "error.reason", "error_description", "error", "detail", "detail[0].msg",
+    "message", "error.message", "error.reason", "error_description", "error", "detail", "detail.message",
+    "detail[0].msg",
     "errors[0].message", "errors[0].detail", "title", "Message",
   ]
 
   /// Returns the server's message in the body of an error response, or `nil`.
   func words(in json: JSON) -> String? {
-    if let words = json.value(at: message).string, !words.isEmpty { return words.cutWords }
+    if let words = json.value(at: message).messageWords, !words.isEmpty { return words.cutWords }
     for path in errorMessages {
-      guard let steps = JSONPath(path), let words = json[steps].string, !words.isEmpty else { continue }
+      guard let steps = JSONPath(path) else { continue }
+      // A list counts only as messages: a field may be called `title`.
+      let found = json[steps]
+      guard let words = path.hasSuffix("message") ? found.messageWords : found.string, !words.isEmpty else { continue }
+      // ASP.NET explains its title in the fields.
+      if path == "title", let words = json["errors"].exists ? json.fieldWords : nil { return words.cutWords }
       // CouchDB and RabbitMQ explain the name of an error in another member.
       if path == "error", !words.contains(" "), let reason = json["reason"].string, !reason.isEmpty {
         return reason.cutWords

@@ -61,23 +61,41 @@ extension String {
 }
 
 extension JSON {
-  /// The messages for fields: those of Django REST framework, `{"email": ["is taken"]}`, or of Rails and Laravel, below `errors`. Also
-  /// a list of messages in `errors`.
+  /// A text, or a list of texts, at a path that names messages, as NestJS sends them.
+  var messageWords: String? { string ?? texts?.joined(separator: "; ") }
+
+  /// The texts of a list that has no other elements; `nil` for anything else, and for an empty list.
+  private var texts: [String]? {
+    guard let list = array else { return nil }
+    let texts = list.prefix(6).compactMap(\.string)
+    return texts.isEmpty || texts.count < min(6, list.count) ? nil : Array(texts.prefix(5))
+  }
+
+  /// The messages for fields: those of Django REST framework, `{"email": ["is taken"]}`, also nested and in lists, or of Rails,
+  /// Laravel and ASP.NET, below `errors`. Also a list of messages.
   var fieldWords: String? {
-    let errors = self["errors"]
-    if let list = errors.array {
-      let words = list.compactMap(\.string)
-      return words.isEmpty || words.count < list.count ? nil : words.prefix(5).joined(separator: "; ")
-    }
-    guard let members = errors.exists ? errors.members : members, !members.isEmpty else { return nil }
+    let errors = self["errors"].exists ? self["errors"] : self
     var lines: [String] = []
-    for member in members {
-      // Any other member shows that the object is not a list of fields.
-      let list = member.value.array ?? []
-      let words = list.compactMap(\.string)
-      guard !words.isEmpty, words.count == list.count else { return nil }
-      if lines.count < 5 { lines.append("\(member.key): \(words.joined(separator: ", "))") }
-    }
+    guard errors.addFieldWords(to: &lines, at: ""), !lines.isEmpty else { return nil }
     return lines.joined(separator: "; ")
+  }
+
+  /// Adds up to five messages. Returns whether there are only messages for fields, none of which is an own value.
+  private func addFieldWords(to lines: inout [String], at path: String) -> Bool {
+    if let texts {
+      // These names stand for the whole object, in Django and in Rails.
+      let name = path.split(separator: ".").last.map(String.init) ?? ""
+      let isWhole = path.isEmpty || ["non_field_errors", "__all__", "base"].contains(name)
+      if lines.count < 5 {
+        lines.append(isWhole ? texts.joined(separator: "; ") : "\(path): \(texts.joined(separator: ", "))")
+      }
+      return true
+    }
+    let prefix = path.isEmpty ? "" : path + "."
+    guard path.utf8.count < 200 else { return false }
+    if let list = array {
+      return list.enumerated().allSatisfy { $1.addFieldWords(to: &lines, at: prefix + String($0)) }
+    }
+    return members?.allSatisfy { $0.value.addFieldWords(to: &lines, at: prefix + $0.key) } ?? false
   }
 }

@@ -47,6 +47,23 @@ final class ServerWordsTests: XCTestCase {
       ),
       (#"{"error":"two words","reason":"more"}"#, "application/json", "two words"),
       (#"{"error":"not_found"}"#, "application/json", "not_found"),
+      (
+        #"{"statusCode":400,"message":["name must be a string","age is too low"],"error":"Bad Request"}"#,
+        "application/json", "name must be a string; age is too low"
+      ),
+      (#"{"non_field_errors":["Unable to log in."]}"#, "application/json", "Unable to log in."),
+      (#"{"errors":{"base":["is closed"],"name":["is odd"]}}"#, "application/json", "is closed; name: is odd"),
+      (
+        #"{"title":["is blank"],"address":{"city":["is odd"],"zip":{}}}"#, "application/json",
+        "title: is blank; address.city: is odd"
+      ),
+      (#"[{},{"title":["is blank"]}]"#, "application/json", "1.title: is blank"),
+      (#"["is closed","is old"]"#, "application/json", "is closed; is old"),
+      (#"{"detail":{"message":"is closed","code":7}}"#, "application/json", "is closed"),
+      (
+        #"{"title":"One or more validation errors occurred.","status":400,"errors":{"Name":["is required"]}}"#,
+        "application/problem+json", "Name: is required"
+      ),
       (#"{"error":{"type":"x","reason":"no such index [a]"},"status":404}"#, "application/json", "no such index [a]"),
     ]
     for (body, type, message) in rows {
@@ -65,6 +82,8 @@ final class ServerWordsTests: XCTestCase {
       (#"{"ids":[1,2]}"#, "application/json", #"{"ids":[1,2]}"#),
       (#"{"email":["is taken"],"id":7}"#, "application/json", #"{"email":["is taken"],"id":7}"#),
       (#"{"errors":{"a":1}}"#, "application/json", #"{"errors":{"a":1}}"#),
+      (#"{"a":{"b":["c"],"d":"e"}}"#, "application/json", #"{"a":{"b":["c"],"d":"e"}}"#),
+      (#"{"a":{},"b":[]}"#, "application/json", #"{"a":{},"b":[]}"#), ("[1]", "application/json", "[1]"),
       ("<Error><Message><b/></Message></Error>", "application/xml", "<Error><Message><b/></Message></Error>"),
       ("a\u{1B}[31m\u{2028}b", "text/html", #"a\u{1B}[31m b"#),
     ]
