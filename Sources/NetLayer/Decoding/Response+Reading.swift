@@ -75,7 +75,7 @@ extension Response {
   /// - Throws: `NetworkError` of kind `parse`.
   public func decode<Model: NonisolatedDecodable>(
     _ type: Model.Type = Model.self, at path: String? = nil
-  ) throws(NetworkError) -> Model {
+  ) throws(NetworkError) -> sending Model {
     do {
       return try model(type, at: path, failsOnEmptyData: true)
     } catch {
