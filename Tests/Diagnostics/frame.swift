@@ -89,6 +89,7 @@ nonisolated(unsafe) var request = Request(url: url)
 let response = Response(request: request)
 let bag = DisposeBag()
 func show(_ value: some Sendable) {}
+func count(_ value: some Sendable) {}
 func store(_ line: Line) async {}
 
 actor Clock { func stamp() -> String { "" } }

@@ -3,7 +3,7 @@ import HTTPTransport
 import NetLayer
 import XCTest
 
-/// The guide "Configuration" has each property of the types that it lists, and no other.
+/// The guide "Configuration" has each property of the types that it lists, in the order of their initializers, and no other.
 final class ConfigurationTests: XCTestCase {
   private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
@@ -31,6 +31,17 @@ final class ConfigurationTests: XCTestCase {
       }
       let properties = Mirror(reflecting: value).children.compactMap(\.label).filter { !hidden.contains($0) }
       XCTAssertEqual(Set(listed), Set(properties), title)
+      XCTAssertEqual(listed, try arguments(of: "\(String(reflecting: type(of: value)))"), "the order of \(title)")
     }
+  }
+
+  /// Returns the labels of the initializer of a type, such as `NetLayer.Backend`, in docs/api.
+  private func arguments(of type: String) throws -> [String] {
+    let (module, name) = (type.prefix { $0 != "." }, type.drop { $0 != "." }.dropFirst())
+    let page = try String(contentsOf: root.appending(path: "docs/api/\(module).txt"), encoding: .utf8)
+    let start = "\(name) | init("
+    let line = try XCTUnwrap(page.split(separator: "\n").first { $0.hasPrefix(start) }, type)
+    // A label follows the parenthesis or a comma; other names with a colon are within brackets or braces.
+    return ("(" + line.dropFirst(start.count)).matches(of: #/(?:^\(|, )(\w+): /#).map { String($0.1) }
   }
 }

@@ -30,6 +30,12 @@ extension Endpoint where Self == Call<Response> {
     Call(.delete, url, task: .json(json), query: query, headers: headers)
   }
 
+  /// Creates a DELETE call with a JSON literal as its body, which may mix types and nest; `nil` is null.
+  @_disfavoredOverload
+  public static func delete(
+    _ url: some URLConvertible, json: JSON, query: Parameters = [:], headers: HTTPHeaders = [:]
+  ) -> Self { Call(.delete, url, task: .json(json), query: query, headers: headers) }
+
   /// Creates an OPTIONS call with `query` in its URL.
   public static func options(_ url: some URLConvertible, query: Parameters = [:], headers: HTTPHeaders = [:]) -> Call<
     Response
@@ -58,6 +64,12 @@ extension Endpoint where Self == Call<Response> {
   ) -> Call<Response> {
     Call(.post, url, task: .json(json), query: query, headers: headers)
   }
+
+  /// Creates a POST call with a JSON literal as its body, which may mix types and nest; `nil` is null.
+  @_disfavoredOverload
+  public static func post(
+    _ url: some URLConvertible, json: JSON, query: Parameters = [:], headers: HTTPHeaders = [:]
+  ) -> Self { Call(.post, url, task: .json(json), query: query, headers: headers) }
 
   /// Creates a POST call with a form (`application/x-www-form-urlencoded`).
   public static func post(
@@ -88,6 +100,12 @@ extension Endpoint where Self == Call<Response> {
     Call(.put, url, task: .json(json), query: query, headers: headers)
   }
 
+  /// Creates a PUT call with a JSON literal as its body, which may mix types and nest; `nil` is null.
+  @_disfavoredOverload
+  public static func put(
+    _ url: some URLConvertible, json: JSON, query: Parameters = [:], headers: HTTPHeaders = [:]
+  ) -> Self { Call(.put, url, task: .json(json), query: query, headers: headers) }
+
   /// Creates a PUT call with a form (`application/x-www-form-urlencoded`).
   public static func put(
     _ url: some URLConvertible, form: Parameters, query: Parameters = [:], headers: HTTPHeaders = [:]
@@ -117,6 +135,12 @@ extension Endpoint where Self == Call<Response> {
     Call(.patch, url, task: .json(json), query: query, headers: headers)
   }
 
+  /// Creates a PATCH call with a JSON literal as its body, which may mix types and nest; `nil` is null.
+  @_disfavoredOverload
+  public static func patch(
+    _ url: some URLConvertible, json: JSON, query: Parameters = [:], headers: HTTPHeaders = [:]
+  ) -> Self { Call(.patch, url, task: .json(json), query: query, headers: headers) }
+
   /// Creates a PATCH call with a form (`application/x-www-form-urlencoded`).
   public static func patch(
     _ url: some URLConvertible, form: Parameters, query: Parameters = [:], headers: HTTPHeaders = [:]
@@ -125,8 +149,8 @@ extension Endpoint where Self == Call<Response> {
   }
 }
 
-// Guesses of the content's label, for which the compiler's own message would name only `HTTPTask`. A parameter without a
-// default keeps them out of other calls: the compiler rejects a modifier after a verb if two functions match the verb.
+// Mistakes for which the compiler's own message would not name the remedy. Functions that match the labels of others return
+// `Self`: otherwise, the compiler rejects a modifier after the verb.
 extension Endpoint where Self == Call<Response> {
   /// Unavailable: pass a model as `json:`, and other content as a value, as in `.post(url, .data(bytes))`.
   @available(
@@ -139,9 +163,7 @@ extension Endpoint where Self == Call<Response> {
   public static func post(
     _ url: some URLConvertible, body: Any, contentType: String? = nil, query: Parameters = [:],
     headers: HTTPHeaders = [:]
-  ) -> Call<Response> {
-    fatalError("unavailable")
-  }
+  ) -> Call<Response> { fatalError("unavailable") }
 
   /// Unavailable: pass the form as a value, as in `.post(url, .multipart(form))`.
   @available(
@@ -153,7 +175,45 @@ extension Endpoint where Self == Call<Response> {
   )
   public static func post(
     _ url: some URLConvertible, multipart: MultipartForm, query: Parameters = [:], headers: HTTPHeaders = [:]
-  ) -> Call<Response> {
-    fatalError("unavailable")
-  }
+  ) -> Call<Response> { fatalError("unavailable") }
+
+  /// Unavailable: pass an `Encodable` model as `json:`, or variables of several types as `parameters:`.
+  @available(
+    *, unavailable,
+    message: "json: takes an Encodable model or constants; pass variables as parameters: (nested: as Parameters)"
+  )
+  @_disfavoredOverload
+  public static func delete(
+    _ url: some URLConvertible, json: Any, query: Parameters = [:], headers: HTTPHeaders = [:]
+  ) -> Self { fatalError("unavailable") }
+
+  /// Unavailable: pass an `Encodable` model as `json:`, or variables of several types as `parameters:`.
+  @available(
+    *, unavailable,
+    message: "json: takes an Encodable model or constants; pass variables as parameters: (nested: as Parameters)"
+  )
+  @_disfavoredOverload
+  public static func post(
+    _ url: some URLConvertible, json: Any, query: Parameters = [:], headers: HTTPHeaders = [:]
+  ) -> Self { fatalError("unavailable") }
+
+  /// Unavailable: pass an `Encodable` model as `json:`, or variables of several types as `parameters:`.
+  @available(
+    *, unavailable,
+    message: "json: takes an Encodable model or constants; pass variables as parameters: (nested: as Parameters)"
+  )
+  @_disfavoredOverload
+  public static func put(
+    _ url: some URLConvertible, json: Any, query: Parameters = [:], headers: HTTPHeaders = [:]
+  ) -> Self { fatalError("unavailable") }
+
+  /// Unavailable: pass an `Encodable` model as `json:`, or variables of several types as `parameters:`.
+  @available(
+    *, unavailable,
+    message: "json: takes an Encodable model or constants; pass variables as parameters: (nested: as Parameters)"
+  )
+  @_disfavoredOverload
+  public static func patch(
+    _ url: some URLConvertible, json: Any, query: Parameters = [:], headers: HTTPHeaders = [:]
+  ) -> Self { fatalError("unavailable") }
 }

@@ -65,7 +65,7 @@ extension Network {
 
   /// Unavailable: the result must be `Decodable` and `Sendable`, or `ResponseReadable`.
   @available(
-    *, unavailable, message: "the result must be Decodable and Sendable: struct User: Decodable, Sendable { … }"
+    *, unavailable, message: "a stream's result must be Decodable and Sendable: struct User: Decodable, Sendable { … }"
   )
   @_disfavoredOverload
   public func request<Result>(

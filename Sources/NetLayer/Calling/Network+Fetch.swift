@@ -10,16 +10,16 @@ extension Network {
   /// let user: User = try await github.fetch(.get("/users/octocat"))
   /// let repo = try await github.fetch(.post("/user/repos", json: NewRepo(name: "x")), as: Repo.self)
   /// ```
-  /// Cancelling the task cancels the request. The task decodes the response on its own executor, so `delivery` is not
-  /// used. Without interceptors, a signer, invalidated tags and `progress`, `mapping` is not used either, and the
-  /// transport's thread resumes the task: a custom executor must not run a job within `enqueue`. `progress` is called
-  /// on `mapping`.
+  /// The model need not be `Sendable`. Cancelling the task cancels the request. The task decodes the response on its own
+  /// executor, so `delivery` is not used. Without interceptors, a signer, invalidated tags and `progress`, `mapping` is not
+  /// used either, and the transport's thread resumes the task: a custom executor must not run a job within `enqueue`.
+  /// `progress` is called on `mapping`.
   ///
   /// - Throws: The call's `NetworkError`; its kind is `cancelled` if the task is cancelled.
   @_disfavoredOverload
-  public func fetch<Model: Decodable & Sendable>(
+  public func fetch<Model: NonisolatedDecodable>(
     _ endpoint: some Endpoint, as type: Model.Type = Model.self, progress: ProgressHandler? = nil
-  ) async throws(NetworkError) -> Model {
+  ) async throws(NetworkError) -> sending Model {
     let response = try await receive(responses(to: endpoint, "application/json", progress))
     return try result(of: response) { try $0.payload(type) }
   }
@@ -59,10 +59,8 @@ extension Network {
     try await receive(responses(to: endpoint, endpoint.accept, progress))
   }
 
-  /// Unavailable: the result must be `Decodable` and `Sendable`, or `ResponseReadable`.
-  @available(
-    *, unavailable, message: "the result must be Decodable and Sendable: struct User: Decodable, Sendable { … }"
-  )
+  /// Unavailable: the result must be `Decodable` or `ResponseReadable`.
+  @available(*, unavailable, message: "the result must be Decodable: struct User: Decodable { … }")
   @_disfavoredOverload
   public func fetch<Result>(
     _ endpoint: some Endpoint, as type: Result.Type = Result.self, progress: ProgressHandler? = nil

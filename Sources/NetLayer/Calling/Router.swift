@@ -36,9 +36,20 @@ public final class Router<E: Endpoint>: Sendable {
   /// Calls `endpoint` and passes a model of the payload, or the error, to `completion`.
   ///
   /// - Returns: The running request. Cancelling it calls `completion` with an error of kind `cancelled`.
+  @_disfavoredOverload
   @discardableResult
   public func request<Model: Decodable & Sendable>(
     _ endpoint: E, as type: Model.Type, completion: @escaping @Sendable (Result<Model, NetworkError>) -> Void
+  ) -> RunningRequest {
+    start(network.request(endpoint, as: type), completion)
+  }
+
+  /// Calls `endpoint` and passes text, bytes, JSON or another readable result, or the error, to `completion`.
+  ///
+  /// - Returns: As for a model.
+  @discardableResult
+  public func request<Value: ResponseReadable>(
+    _ endpoint: E, as type: Value.Type, completion: @escaping @Sendable (Result<Value, NetworkError>) -> Void
   ) -> RunningRequest {
     start(network.request(endpoint, as: type), completion)
   }

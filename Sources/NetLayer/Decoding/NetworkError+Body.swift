@@ -7,7 +7,9 @@ extension NetworkError {
   /// Decodes the body of the error response with the backend's decoder, for the API's own description of its errors.
   ///
   /// - Throws: This error itself if no response arrived, else a `NetworkError` of kind `parse`.
-  public func body<Model: NonisolatedDecodable>(as type: Model.Type = Model.self) throws(NetworkError) -> Model {
+  public func body<Model: NonisolatedDecodable>(
+    as type: Model.Type = Model.self
+  ) throws(NetworkError) -> sending Model {
     guard let response else { throw self }
     return try response.decode(type)
   }

@@ -70,12 +70,13 @@ extension Response {
     return json
   }
 
-  /// Decodes a model from the value at `path` of the body with the backend's decoder, regardless of the status.
+  /// Decodes a model from the value at `path` of the body with the backend's decoder, regardless of the status. Without
+  /// `path`, `String` is the text of the body, and `Data` its bytes.
   ///
   /// - Throws: `NetworkError` of kind `parse`.
   public func decode<Model: NonisolatedDecodable>(
     _ type: Model.Type = Model.self, at path: String? = nil
-  ) throws(NetworkError) -> Model {
+  ) throws(NetworkError) -> sending Model {
     do {
       return try model(type, at: path, failsOnEmptyData: true)
     } catch {
@@ -86,6 +87,7 @@ extension Response {
   @usableFromInline
   func model<Model: NonisolatedDecodable>(_ type: Model.Type, at path: String?, failsOnEmptyData: Bool) throws -> Model
   {
+    if path?.isEmpty ?? true, let content = try content(as: type) { return content }
     guard !failsOnEmptyData, isBlank else { return try json().model(type, at: path) }
     var stand = self
     var last: (any Error)?
@@ -126,7 +128,7 @@ extension Response {
   func payload() throws -> JSON { try EnvelopeReader(common()).payload() }
 
   func model<Model: NonisolatedDecodable>(_ type: Model.Type, inBodyAt path: String?) throws -> Model {
-    guard let path else { return try payload(type) }
+    guard let path else { return try content(as: type) ?? payload(type) }
     return try model(type, at: path, failsOnEmptyData: true)
   }
 

@@ -6,10 +6,12 @@ extension ServerSentEvent {
   /// An event that was created manually uses the decoder of `Network.default`.
   ///
   /// - Throws: `NetworkError` of kind `parse`.
-  public func decode<Model: NonisolatedDecodable>(_ type: Model.Type = Model.self) throws(NetworkError) -> Model {
+  public func decode<Model: NonisolatedDecodable>(_ type: Model.Type = Model.self) throws(NetworkError) -> sending Model
+  {
     do {
-      guard let response else { return try JSON(received: Data(data.utf8)).model(type, at: nil) }
-      return try response.model(type, ofPart: Data(data.utf8))
+      guard var part = response else { return try JSON(received: Data(data.utf8)).model(type, at: nil) }
+      part.body = Data(data.utf8)
+      return try part.json().model(type, at: nil)
     } catch {
       throw NetworkError.wrapping(error)
     }

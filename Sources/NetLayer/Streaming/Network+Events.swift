@@ -77,7 +77,8 @@ extension Network {
     return sentinel.map { sentinel in events.takeWhile { $0.data != sentinel } } ?? events
   }
 
-  /// Calls `endpoint` and emits a model decoded from the JSON `data` of each event, like the overload without `as`.
+  /// Calls `endpoint` and emits a model decoded from the JSON `data` of each event, like the overload without `as`. `String`
+  /// and `Data` are the data itself.
   ///
   /// ```swift
   /// for try await delta in network.events(.post("/chat", json: prompt), as: Delta.self, until: "[DONE]").values {
@@ -96,7 +97,7 @@ extension Network {
       onReconnect: onReconnect)
     return events.enumerated().map { index, event in
       do {
-        return try event.decode(type)
+        return try plainContent(type, text: { event.data }, bytes: { Data(event.data.utf8) }) ?? event.decode(type)
       } catch {
         throw event.response?.failure(error, inPart: index, named: "event") ?? error
       }

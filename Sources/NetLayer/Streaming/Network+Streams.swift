@@ -43,7 +43,7 @@ extension Network {
 
   /// Calls `endpoint` and emits a model for each line of the body, which is line-delimited JSON (NDJSON, JSON Lines).
   ///
-  /// `String` is the unchanged text of each line, also of a blank one; for other types, blank lines are skipped. A
+  /// `String` and `Data` are each line unchanged, also a blank one; for other types, blank lines are skipped. A
   /// server that sends no byte for `timeouts.idle`, 15 s by default, ends the stream with an error of kind `timeout`. A
   /// line that can't be decoded, or is longer than `maxLineLength` bytes, is an error of kind `parse`. Its `index` is
   /// the number of the line, from 0. Backpressure is the same as for `stream`.
@@ -62,7 +62,7 @@ extension Network {
     _ endpoint: some Endpoint, as type: Model.Type = Model.self, maxLineLength: Int = 1 << 20,
     until isLast: (@Sendable (Model) -> Bool)? = nil
   ) -> Observable<Model> {
-    let accept = Model.self == String.self ? nil : "application/x-ndjson, application/json"
+    let accept = LineModels<Model>.isPlain ? nil : "application/x-ndjson, application/json"
     return bodies(CallContent(endpoint), accept: accept).flatMap { streamed in
       let models = Observable<Model>(push: { subscription, next in
         let reader = LineModels<Model>(streamed.response, maxLineLength)
@@ -146,6 +146,8 @@ extension Network {
 }
 
 private final class LineModels<Model: Decodable & Sendable>: Sendable {
+  /// Whether a line is emitted unchanged.
+  static var isPlain: Bool { Model.self == String.self || Model.self == Data.self }
   private let response: Response
   /// Guards the parser, which the body's thread takes out and feeds without the lock.
   private let state: Locked<(lines: LineParser, count: Int)>
@@ -175,11 +177,7 @@ private final class LineModels<Model: Decodable & Sendable>: Sendable {
     defer { state.withLock { $0 = (lines, count) } }
     do {
       try read(&lines) { line in
-        if Model.self == String.self {
-          var part = response
-          part.body = Data(line)
-          if let text = try part.text() as? Model { emit(text) }
-        } else if !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) {
+        if Self.isPlain || !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) {
           emit(try response.model(Model.self, ofPart: Data(line)))
         }
         count += 1

@@ -16,7 +16,8 @@ extension WebSocket {
     return .deferred { [self] in sending(try reading.text(of: value)) }
   }
 
-  /// The messages, each decoded from JSON by the backend's `decoder`. Apart from that, the same as `messages`.
+  /// The messages, each decoded from JSON by the backend's `decoder`. `String` and `Data` are the message itself. Apart from
+  /// that, the same as `messages`.
   ///
   /// A message that can't be decoded ends the loop with an error of kind `parse`.
   public func messages<Model: Decodable & Sendable>(
@@ -41,7 +42,7 @@ extension WebSocketSession {
     try await sent(sending(json: value))
   }
 
-  /// Decodes each of `messages` from JSON with the backend's `decoder`.
+  /// Decodes each of `messages` from JSON with the backend's `decoder`. `String` and `Data` are the message itself.
   ///
   /// A message that can't be decoded ends this subscription with an error of kind `parse`, without a reconnection.
   public func messages<Model: Decodable & Sendable>(as type: Model.Type) -> Observable<Model> {
@@ -67,6 +68,8 @@ extension ResponseContext {
   fileprivate func model<Model: NonisolatedDecodable>(
     _ type: Model.Type, of message: WebSocketMessage, _ response: Response? = nil
   ) throws -> Model {
+    let text = { message.text ?? String(validating: message.data, as: UTF8.self) }
+    if let content = plainContent(type, text: text, bytes: { message.data }) { return content }
     do {
       return try JSON(message.data, carrying: with(response: response)).model(type, at: nil)
     } catch let error as JSONError {

@@ -9,7 +9,7 @@ package struct Reader: Sendable {
   private let accounts: Network
   private let authentication: AuthenticationInterceptor
 
-  struct Grant: Decodable, Sendable {
+  nonisolated struct Grant: Decodable, Sendable {
     var accessToken: String
     var refreshToken: String?
     var expiresIn: Double?

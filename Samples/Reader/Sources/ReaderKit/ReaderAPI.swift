@@ -2,7 +2,7 @@ import Foundation
 import NetLayer
 
 /// An article in a list.
-package struct Article: Codable, Sendable, Identifiable, Equatable {
+nonisolated package struct Article: Codable, Sendable, Identifiable, Equatable {
   package let id: Int
   package var title: String
   package var isLiked: Bool

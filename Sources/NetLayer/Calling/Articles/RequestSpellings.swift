@@ -85,10 +85,19 @@ public struct Service<E: Endpoint>: Sendable {
   }
 
   /// Calls `endpoint` and decodes a model from the payload.
+  @_disfavoredOverload
   @inlinable
   public func request<Model: Decodable & Sendable>(
     _ endpoint: E, as type: Model.Type = Model.self, progress: ProgressHandler? = nil
   ) -> Single<Model> {
+    network.request(endpoint, as: type, progress: progress)
+  }
+
+  /// Calls `endpoint` and emits text, bytes, JSON or another readable result.
+  @inlinable
+  public func request<Result: ResponseReadable>(
+    _ endpoint: E, as type: Result.Type = Result.self, progress: ProgressHandler? = nil
+  ) -> Single<Result> {
     network.request(endpoint, as: type, progress: progress)
   }
 
