@@ -39,7 +39,7 @@ struct InspectedCall: Sendable {
     endpoint = entry.endpoint
     state = "\(entry.state)"
     time = entry.duration?.milliseconds
-    cache = HAREntry.Facts.cache(of: entry.origin)
+    cache = HAREntry.Facts.cache(of: entry.source)
     shared = entry.sharedWith
     decoding = entry.decoding?.milliseconds
     failure = entry.failure.map(Self.failure)

@@ -108,7 +108,12 @@ public struct CallEvent: Sendable {
   /// The transport's metrics of `finished`, `received` and `failed`, as far as they are known.
   public var metrics: TransferMetrics? { response?.metrics ?? error?.metrics }
   /// Whether the error of `failed`, or its response, was that of a `finished` attempt, so that a log of those has it already.
-  public var repeatsAttempt: Bool { error.map { $0.response != nil || $0.context[IsOfAttempt.self] } ?? false }
+  public var repeatsAttempt: Bool {
+    guard let error else { return false }
+    // A response of another call, such as that of a token server, is not of this one.
+    let isOfCall = error.response.map { $0.requestContext[CallNumber.self].value == call && !$0.source.isCache }
+    return isOfCall ?? false || error.context[IsOfAttempt.self]
+  }
 
   /// Notes the number of requests before this event.
   mutating func countResends() {

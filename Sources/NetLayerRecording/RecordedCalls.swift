@@ -9,7 +9,7 @@ struct RecordedCalls {
     let now: Date
     let uptime: Duration
     /// The source of a response.
-    private(set) var origin = Response.Source.network
+    private(set) var source = Response.Source.network
     /// The number of bytes of a body, of which the event has only the start.
     private(set) var bodySize = 0
     /// Whether the request has a body that is not kept, because a part of it would match no request of a replay.
@@ -20,7 +20,7 @@ struct RecordedCalls {
       hidesBody = (event.request.body.byteCount ?? 0) > limit
       if hidesBody || (event.kind != .sent && event.kind != .received) { self.event.request.body = .none }
       if let response = event.response {
-        (origin, bodySize) = (response.source, response.body.count)
+        (source, bodySize) = (response.source, response.body.count)
         self.event.response?.context = Context()
         self.event.response?.body = Self.start(of: response.body, limit)
       }
@@ -244,7 +244,7 @@ struct RecordedCalls {
   private func receive(_ entry: inout Recorder.Entry, _ response: Response, _ noted: Noted) {
     entry.hasResult = true
     if let source = noted.event.sharedFrom, source != noted.event.call { entry.sharedWith = numbers[source] }
-    entry.origin = noted.origin
+    entry.source = noted.source
     if entry.attempts.isEmpty {
       send(&entry, noted)
       entry.change { attempt in

@@ -50,8 +50,8 @@ extension Recorder {
     public internal(set) var duration: Duration?
     /// The attempts. A response of a cache or of another call counts as an attempt.
     public internal(set) var attempts: [Attempt] = []
-    /// The origin of the response: the server, or a cache; `nil` without a response.
-    public internal(set) var origin: Response.Source?
+    /// The source of the response: the server, or a cache; `nil` without a response.
+    public internal(set) var source: Response.Source?
     /// The number of the call whose response this call shares.
     public internal(set) var sharedWith: Int?
     /// The time of decoding.
@@ -89,7 +89,7 @@ extension Recorder {
         var first = attempt.redirects
         for index in first.indices { first[index].facts = last.facts }
         if index == attempts.count - 1 {
-          last.facts.cache = HAREntry.Facts.cache(of: origin)
+          last.facts.cache = HAREntry.Facts.cache(of: source)
           last.facts.coalesced = sharedWith
           last.facts.decoding = decoding.map { $0.milliseconds }
           if let failure {

@@ -71,7 +71,7 @@ final class RecorderTests: XCTestCase {
       virtual.note("", network.responses(.get("/a")))
       virtual.scheduler.start()
     }
-    XCTAssertEqual(recorder.entries.map(\.origin?.kind), [.network, .cache])
+    XCTAssertEqual(recorder.entries.map(\.source?.kind), [.network, .cache])
     XCTAssertEqual(recorder.entries.map(\.status), [200, 200])
     XCTAssertEqual(virtual.stub.requests.count, 1)
   }

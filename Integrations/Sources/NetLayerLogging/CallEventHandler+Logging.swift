@@ -2,8 +2,8 @@ import Logging
 import NetLayer
 
 extension CallEventHandler {
-  /// Logs each request that is sent, when it has ended, and each failure of a call before it is sent, with OpenTelemetry's
-  /// attributes as metadata.
+  /// Logs each request that is sent, when it has ended, each failure of a call that none of them had, and each cancelled call, with
+  /// OpenTelemetry's attributes as metadata.
   ///
   /// ```swift
   /// Backend(baseURL: url, interceptors: [CallEventHandler.logging(to: Logger(label: "shop"))])
@@ -18,24 +18,20 @@ extension CallEventHandler {
     CallEventHandler { event in
       let own: Logger.Level
       switch event.kind {
-      case .failed where !event.repeatsAttempt: own = .warning
+      case .cancelled: own = .notice
+      case .failed where !event.repeatsAttempt: own = event.error?.kind == .cancelled ? .notice : .warning
+      // The call is cancelled, too, or has another error.
+      case .finished where event.error?.kind == .cancelled: return
       case .finished, .closed:
-        if let error = event.error {
-          own = error.kind == .cancelled ? .notice : .warning
-        } else {
-          own = (event.response?.status ?? 0) < 400 ? level : .notice
-        }
+        own = event.error != nil ? .warning : (event.response?.status ?? 0) < 400 ? level : .notice
       default: return
       }
       // Redaction and attributes take time.
       guard logger.logLevel <= own else { return }
       let redaction = event.request.redaction(adding: more)
-      let line: String
-      if let error = event.error {
-        line = error.kind == .cancelled ? "cancelled" : "failed: \(redaction.redacted("\(error)"))"
-      } else {
-        line = event.response.map { "\($0.status)" } ?? "closed"
-      }
+      let failure = event.error.map { "failed: \(redaction.redacted("\($0)"))" }
+      let line =
+        event.kind == .cancelled ? "cancelled" : failure ?? event.response.map { "\($0.status)" } ?? "closed"
       let request = event.request
       logger.log(
         level: own, "\(request.method) \(redaction.redacted(request.url)) \(line)",

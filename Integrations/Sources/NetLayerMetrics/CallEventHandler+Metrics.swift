@@ -8,7 +8,7 @@ extension CallEventHandler {
   /// - `http.client.active_requests`, a meter with the dimensions method and server.
   /// - `http.client.request.cancelled`, a counter, because the duration of a cancelled request is not comparable.
   ///
-  /// Each retry counts, and cached responses do not.
+  /// Each retry counts, and cached responses do not. An open WebSocket is an active request, and has no duration.
   ///
   /// - Parameter factory: The factory of the metrics; by default the system's, which may be bootstrapped later.
   public static func metrics(_ factory: (any MetricsFactory)? = nil) -> CallEventHandler {
@@ -26,7 +26,7 @@ extension CallEventHandler {
       active.decrement()
       if event.error?.kind == .cancelled {
         Counter(label: "http.client.request.cancelled", dimensions: server, factory: factory).increment()
-      } else if let duration = event.duration {
+      } else if event.kind == .finished, let duration = event.duration {
         Timer(
           label: "http.client.request.duration",
           dimensions: server + dimensions(["http.response.status_code", "error.type"]), factory: factory

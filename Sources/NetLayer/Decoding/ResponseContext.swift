@@ -144,10 +144,9 @@ package final class EnvelopeRules: Sendable {
 
   init(_ value: Envelope) {
     self.value = value
-    if case .code(let place, let success) = value.form {
-      (code, self.success) = (place, success)
-    } else {
-      (code, success) = (nil, 200)
+    switch value.form {
+    case .code(let place, let success): (code, self.success) = (place, success)
+    case .none, .failure: (code, success) = (nil, 200)
     }
   }
 }

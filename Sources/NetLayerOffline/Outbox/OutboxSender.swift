@@ -139,6 +139,7 @@ final class OutboxSender: @unchecked Sendable {  // safe: the drain guards all m
 
   /// Reads the directory, to find what other processes have added and removed.
   private func look() {
+    guard phase != .stopped else { return }
     guard relist(isOwner: state.isOwner) else { return keepTime() }
     phase = .ready
     proceed()

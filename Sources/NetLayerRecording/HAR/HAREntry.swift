@@ -103,10 +103,10 @@ package struct HAREntry: Sendable, Equatable {
     /// The time of decoding, in milliseconds.
     package var decoding: Double?
 
-    /// Returns the use of the cache by a response of `origin`; `nil` for none.
-    package static func cache(of origin: Response.Source?) -> String? {
-      switch origin?.kind {
-      case .cache: origin?.isStale == true ? "stale" : "hit"
+    /// Returns the use of the cache by a response of `source`; `nil` for none.
+    package static func cache(of source: Response.Source?) -> String? {
+      switch source?.kind {
+      case .cache: source?.isStale == true ? "stale" : "hit"
       case .revalidated: "revalidated"
       default: nil
       }

@@ -177,10 +177,10 @@ final class CallEndTests: XCTestCase {
 
   func test_observersReceiveAFailure_andNoCancellation() {
     let (virtual, events) = (VirtualNetwork(.never), Notes())
-    let observer = CallEventHandler { events.add("\($0.kind)") }
+    let observer = CallEventHandler { events.add("\($0.kind)\($0.error.map { " \($0.kind)" } ?? "")") }
     virtual.note("", virtual.network(observer).with { $0.timeouts.call = .seconds(1) }.responses(.get, "/x"))
     virtual.scheduler.start()
-    XCTAssertEqual(events.all, ["started", "sent", "failed", "finished"])
+    XCTAssertEqual(events.all, ["started", "sent", "failed timeout", "finished timeout"])
   }
 
   // MARK: Nothing in flight

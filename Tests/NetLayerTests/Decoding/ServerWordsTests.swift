@@ -84,6 +84,7 @@ final class ServerWordsTests: XCTestCase {
       (#"{"errors":{"a":1}}"#, "application/json", #"{"errors":{"a":1}}"#),
       (#"{"a":{"b":["c"],"d":"e"}}"#, "application/json", #"{"a":{"b":["c"],"d":"e"}}"#),
       (#"{"a":{},"b":[]}"#, "application/json", #"{"a":{},"b":[]}"#), ("[1]", "application/json", "[1]"),
+      (#"["a",1]"#, "application/json", #"["a",1]"#),
       ("<Error><Message><b/></Message></Error>", "application/xml", "<Error><Message><b/></Message></Error>"),
       ("a\u{1B}[31m\u{2028}b", "text/html", #"a\u{1B}[31m b"#),
     ]

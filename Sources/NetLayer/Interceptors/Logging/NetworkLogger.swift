@@ -6,8 +6,8 @@ import Streams
 /// ```swift
 /// Backend(baseURL: url, interceptors: [NetworkLogger(level: .body)])
 /// ```
-/// It writes one entry per request that is sent and one per result, a retry included. A cached response, a failure before a request
-/// is sent and a cancelled call have one entry. `redaction` hides secrets; large and non-text bodies are
+/// It writes one entry per request that is sent and one per result, a retry included. A cached response, a failure that no request
+/// had and the end of a cancelled call have an entry, too. `redaction` hides secrets; large and non-text bodies are
 /// summarized. Lines of a body are indented, and control characters are visible, as in `\u{1B}`, so that a server can't add
 /// a line that looks like an entry.
 public struct NetworkLogger: CallObserver {

@@ -43,6 +43,8 @@ final class Transmission: Disposable, LimitedWork {
     /// The disposable that cancels the request in flight.
     var sent: (any Disposable)?
     var isCounted = false
+    /// The error by which the limit of the call has ended the request, instead of `cancelled`.
+    var end: NetworkError?
   }
 
   private let request: Request
@@ -110,7 +112,8 @@ final class Transmission: Disposable, LimitedWork {
   func end(with error: NetworkError) {
     var error = error
     error.request = request
-    add(.failure(error))
+    state.withLock { [error] in $0.end = error }
+    add(.failure(finished(error)))
   }
 
   // MARK: The transport's thread
@@ -201,7 +204,10 @@ final class Transmission: Disposable, LimitedWork {
     guard let observers = network.observers else { return }
     // Those of a stream are counted with its head.
     if !request.isStreamed { request.context[Resends.self]?.add(redirects: result.redirectCount) }
-    observers.note(.finished, of: request) { $0.add(result) }
+    let end = state.withLock { $0.end }
+    observers.note(.finished, of: request) { event in
+      event.add(end.map { .failure($0) } ?? result)
+    }
   }
 
   /// Returns an error with which the transport has finished the attempt, as observers of the call see it.

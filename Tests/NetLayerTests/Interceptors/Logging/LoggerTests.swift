@@ -189,6 +189,24 @@ final class LoggerTests: XCTestCase {
     XCTAssertEqual(cached.map { $0.prefix(7) }, ["--> GET", "<-- 200", "<-- 200"], "\(cached)")
   }
 
+  func test_theRefusalOfATokenServer_isLogged() throws {
+    let tokens = VirtualNetwork(.json(#"{"error":"invalid_grant"}"#, status: 400))
+    let server = tokens.network(CallEventHandler { _ in })
+    let login = AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))],
+      store: MemoryTokenStore(Token(access: "old", expiresAt: .distantPast))
+    ) { _ in server.request(.post("/token"), as: String.self).map { Token(access: $0) } }
+    let notes = Notes()
+    let virtual = VirtualNetwork(.json("1"))
+    _ = virtual.network(NetworkLogger { notes.add($0) }, login).request(.get("/x"), as: Int.self)
+      .subscribe(onError: { _ in })
+    for _ in 0..<3 {
+      virtual.scheduler.start()
+      tokens.scheduler.start()
+    }
+    XCTAssertEqual(notes.all.map { $0.prefix(10) }, ["<-- FAILED"], "\(notes.all)")
+  }
+
   func test_aStream_isLoggedWhenItsHeadArrives() {
     let virtual = VirtualNetwork { _ in .chunks([Data("a\n".utf8), Data("b\n".utf8)]) }
     let lines = entries(virtual, []) { _ = $0.lines(.get("/x"), as: String.self).subscribe() }

@@ -9,13 +9,17 @@ package enum MIMEType {
   private static let unknown = "application/octet-stream"
 
   private static let table: [String: String] = [
-    "3gp": "video/3gpp", "7z": "application/x-7z-compressed", "aac": "audio/aac", "avif": "image/avif",
+    "3gp": "video/3gpp", "7z": "application/x-7z-compressed", "aac": "audio/aac", "avi": "video/x-msvideo",
+    "avif": "image/avif", "bmp": "image/bmp",
     "bz2": "application/x-bzip2", "css": "text/css", "csv": "text/csv", "doc": "application/msword",
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "epub": "application/epub+zip",
     "flac": "audio/flac", "geojson": "application/geo+json", "gif": "image/gif", "gz": "application/gzip",
     "heic": "image/heic", "heif": "image/heif", "htm": "text/html", "html": "text/html", "ics": "text/calendar",
     "jpeg": "image/jpeg", "jpg": "image/jpeg", "js": "text/javascript", "json": "application/json",
     "jsonl": "application/jsonl", "log": "text/plain", "m4a": "audio/mp4", "m4v": "video/x-m4v", "md": "text/markdown",
+    "mkv": "video/x-matroska", "mpg": "video/mpeg", "rar": "application/vnd.rar", "rtf": "application/rtf",
+    "tgz": "application/gzip", "tif": "image/tiff", "ttf": "font/ttf", "wasm": "application/wasm",
+    "woff2": "font/woff2",
     "mov": "video/quicktime", "mp3": "audio/mpeg", "mp4": "video/mp4", "mpeg": "video/mpeg",
     "odt": "application/vnd.oasis.opendocument.text", "ogg": "audio/ogg", "opus": "audio/ogg", "pdf": "application/pdf",
     "pem": "application/x-x509-ca-cert", "png": "image/png", "ppt": "application/vnd.ms-powerpoint",
