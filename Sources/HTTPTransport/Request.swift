@@ -28,16 +28,20 @@ public struct Request: Sendable {
     }
   }
 
-  /// Time limits; `nil` for no limit. For an endless stream, set `attempt` to `nil` and `idle` above the longest expected
-  /// gap between bytes. A limit of zero or less fails the request with `invalidRequest`.
+  /// Time limits; `nil` for no limit. A limit of zero or less fails the request with `invalidRequest`.
+  ///
+  /// The defaults end no call that makes progress. `attempt` and `call` also end one that does.
   public struct Timeouts: Sendable, Hashable {
     /// The time until the connection is established, including name lookup and TLS, but not the wait for a free
     /// connection.
     public var connect: Duration?
-    /// The maximum time without received data on an open connection. With a request body, the timeout can fire up to
-    /// 25 % later.
+    /// The maximum time without a received byte on an open connection, or without a sent one while the request body is sent.
+    /// With a request body, the timeout can fire up to 25 % later. In the body of a stream, `silence` replaces it.
     public var idle: Duration?
     /// The time of one attempt, from its start to the last byte, including the wait for a connection and redirects.
+    ///
+    /// With `nil`, a response that is received as a whole, or into a file, fails with kind `timeout` below a rate of 1 KB in 60 s.
+    /// A longer `idle` replaces the 60 s. With `idle` of `nil`, there is no such rule.
     public var attempt: Duration?
     /// The time of the whole call, from the subscription to the result, including retries, their delays, token refreshes and
     /// all other waits. For a streamed response, the time until its head.
@@ -47,10 +51,10 @@ public struct Request: Sendable {
     /// `underlying` of the error.
     public var call: Duration?
 
-    /// Creates time limits. The defaults are 15 s to connect, 15 s without data, 60 s per attempt, and no limit for the
-    /// whole call.
+    /// Creates time limits. The defaults are 15 s to connect, and 60 s without data, as in URLSession. Attempts and calls have no
+    /// limit, because no duration fits all transfers.
     public init(
-      connect: Duration? = .seconds(15), idle: Duration? = .seconds(15), attempt: Duration? = .seconds(60),
+      connect: Duration? = .seconds(15), idle: Duration? = .seconds(60), attempt: Duration? = nil,
       call: Duration? = nil
     ) {
       self.connect = connect

@@ -31,6 +31,8 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
   private(set) final var isHeadDelivered = false
   final let maxBodySize: Int?
   final let limits: TimeLimits
+  /// Created when the limits are checked first, which short requests are not.
+  final lazy var rate = RateCheck(request, isStreamed: gate != nil)
   /// The number of received bytes of the current response's body, and of sent bytes of the request's body.
   final var received = 0
   final var sent: Int64 = 0
@@ -48,7 +50,7 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
     (currentRequest, self.progress, self.receiver, self.completion) = (request, progress, receiver, completion)
     gate = receiver.map { _ in FlowGate() }
     maxBodySize = request.chosenOptions?.value.maxBodySize
-    limits = TimeLimits(request.timeouts)
+    limits = TimeLimits(request.timeouts, head: receiver == nil ? nil : request.context[MayBeSilent.self])
   }
 
   // MARK: Any thread
@@ -88,6 +90,11 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
     swap(&taken, &currentRequest)
     isTaken = true
     return original ?? taken
+  }
+
+  /// Returns the name of the limit for silence, before the head or after it.
+  final func nameOfSilence(_ hasHead: Bool) -> String {
+    hasHead && request.context[MayBeSilent.self] != nil ? "silence" : "Timeouts.idle"
   }
 
   final var hostAndPort: String { currentRequest.url.hostAndPort }
@@ -141,10 +148,13 @@ class TransferState: Cancelable, StreamControl, @unchecked Sendable {
 struct TimeLimits: Sendable {
   let connect: UInt64
   let idle: UInt64
+  /// The limit for silence before the head.
+  let head: UInt64
   let attempt: UInt64
 
-  init(_ limits: Request.Timeouts) {
+  init(_ limits: Request.Timeouts, head stream: MayBeSilent? = nil) {
     (connect, idle) = (Deadline.span(limits.connect), Deadline.span(limits.idle))
+    head = stream.map { Deadline.span($0.head) } ?? idle
     attempt = Deadline.span(limits.attempt)
   }
 }

@@ -70,10 +70,14 @@ package protocol SocketTransport: Transport {
   func isUnixSocket(_ url: URL) -> Bool
 }
 
-/// The mark of a request whose response is a stream that may be silent for any time. A transport that can't detect a lost
-/// connection limits the silence itself.
-package enum MayBeSilent: ContextKey {
-  package static var defaultValue: Bool { false }
+/// The mark of a request whose response is a stream that its reader may leave open. `Timeouts.idle` is its limit for silence
+/// after the head. A transport that can't detect a lost connection limits the silence itself.
+package struct MayBeSilent: ContextKey, Sendable {
+  package static var defaultValue: MayBeSilent? { nil }
+  /// The limit for silence before the head.
+  package let head: Duration?
+
+  package init(head: Duration?) { self.head = head }
 }
 
 /// The closures that receive a response while it arrives.

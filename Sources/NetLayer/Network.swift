@@ -39,13 +39,25 @@ public final class Network: Sendable {
     self.init(backend, activity: Activity(), shared: SharedValues(), own: backend.transportNumber)
   }
 
-  private init(_ backend: Backend, activity: Activity, shared: SharedValues, own: UInt64) {
+  /// Creates a copy of `network` that passes its requests to `receive` instead of sending them. No observer sees them.
+  convenience init(preparing network: Network, _ receive: @escaping @Sendable (Request) -> Void) {
+    var backend = network.backend
+    backend.interceptors.removeAll { $0 is any SendingInterceptor }
+    self.init(
+      backend, activity: network.activity, shared: network.shared, own: network.ownTransport,
+      last: PreparingInterceptor(receive: receive), isObserved: false)
+  }
+
+  private init(
+    _ backend: Backend, activity: Activity, shared: SharedValues, own: UInt64,
+    last: any Interceptor = TransportInterceptor(), isObserved: Bool = true
+  ) {
     self.backend = backend
     ownTransport = own
     self.activity = activity
     self.shared = shared
     observers = CallObservers(
-      backend.interceptors.compactMap { ($0 as? any CallObserver)?.observe }, clock: backend.clock)
+      isObserved ? backend.interceptors.compactMap { ($0 as? any CallObserver)?.observe } : [], clock: backend.clock)
     reading = ResponseContext(
       ResponseContext.Home(
         envelope: backend.envelope, decoder: backend.coding.decoder, encoder: backend.coding.encoder,
@@ -57,7 +69,7 @@ public final class Network: Sendable {
       number: backend.transportNumber, account: account, isLasting: account != nil || backend.transportNumber == own)
     interceptors =
       backend.interceptors + (backend.signerAccount.map { [SigningInterceptor(account: $0)] } ?? [])
-      + [TransportInterceptor()]
+      + [last]
     logins = AccountLogins(
       backend.interceptors.map { $0 as? any AccountSource },
       others: [backend.signer as? any AccountSource, backend.transport as? any AccountSource],

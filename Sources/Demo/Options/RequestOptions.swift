@@ -7,7 +7,7 @@ struct RequestOptions: Sendable {
   static let help = """
       -H "Name: value"      add a header field; may be repeated
       -u USER:PASSWORD      send a user name and a password (Basic)
-      --timeout S           time limit for each attempt in seconds; fractions are allowed (default: 60)
+      --timeout S           time limit for each attempt in seconds; fractions are allowed (default: 60 without a byte)
       --cacert FILE         trust the certificates in a PEM file instead of the system's
       --json                print lines of JSON on standard output, for scripts
       --verbose             log requests and responses on standard error, with secrets redacted
@@ -46,7 +46,6 @@ struct RequestOptions: Sendable {
     concurrency: Int = 1, envelope: Envelope = Envelope(), retries: Int = 0, recorder: Recorder? = nil,
     _ console: Console
   ) throws -> Network {
-    let limit = Duration.seconds(timeout ?? 60)
     var interceptors: [any Interceptor] = []
     if verbose { interceptors.append(NetworkLogger(level: .headers) { console.log($0) }) }
     if let recorder { interceptors.append(recorder) }
@@ -58,7 +57,9 @@ struct RequestOptions: Sendable {
     return Network(
       Backend(
         headers: headers, envelope: envelope, transport: try transport(concurrency),
-        timeouts: .init(connect: .seconds(timeout ?? 15), idle: limit, attempt: limit), interceptors: interceptors))
+        timeouts: .init(
+          connect: .seconds(timeout ?? 15), idle: .seconds(timeout ?? 60), attempt: timeout.map { .seconds($0) }),
+        interceptors: interceptors))
   }
 
   private func transport(_ concurrency: Int) throws -> (any Transport)? {

@@ -65,6 +65,7 @@ private final class Download: @unchecked Sendable {
     // The transport must not write the file, too.
     var request = request
     request.destination = nil
+    request.context[IsDownload.self] = true
     let control = transport.stream(
       request, progress: progress,
       receiver: StreamReceiver(

@@ -40,11 +40,11 @@
 
     static func timeout(_ transfer: CurlTransfer, _ limit: String, _ span: Duration?) -> NetworkError {
       let phase = transfer.handle == nil ? "while waiting for a connection" : "during the transfer"
-      let meaning = limit == "idle" ? "sent no data for" : "did not complete the response within"
+      let meaning = limit == "Timeouts.attempt" ? "did not complete the response within" : "sent no data for"
       return NetworkError(
         kind: .timeout,
         reason:
-          "\(transfer.hostAndPort) \(meaning) \(span.text) (Timeouts.\(limit), \(phase)); raise the limit or "
+          "\(transfer.hostAndPort) \(meaning) \(span.text) (\(limit), \(phase)); raise the limit or "
           + "check the server",
         request: transfer.request)
     }

@@ -61,6 +61,7 @@
     /// Continues after a pause.
     func proceed(_ transfer: SessionTransfer) {
       transfer.lastActivity = Deadline.now()
+      transfer.rate.restart()
       if transfer.isSuspended {
         transfer.isSuspended = false
         transfer.task?.resume()

@@ -133,10 +133,12 @@
     /// Returns the error of a limit that has expired at `now`; otherwise `nil`, and the time of the next check.
     func limit(at now: UInt64) -> (reached: NetworkError?, next: UInt64) {
       // The session does not report when the connection is established, so a missing limit for one phase disables both.
-      let silence = response == nil ? Deadline.after(limits.connect, from: limits.idle) : silenceLimit
+      let silence = response == nil ? Deadline.after(limits.connect, from: limits.head) : silenceLimit
       let total = Deadline.after(limits.attempt, from: submittedAt)
-      let idle = Deadline.after(
-        spooler == nil ? silence : Deadline.never, from: gate?.isPaused == true ? now : lastActivity)
+      let isPaused = gate?.isPaused == true
+      let idle = Deadline.after(spooler == nil ? silence : Deadline.never, from: isPaused ? now : lastActivity)
+      let moved = response == nil || isPaused ? nil : sent + Int64(received)
+      let slowness = rate.deadline(moved, isHead: false, at: now)
       if now >= total {
         return (
           timeout(
@@ -146,18 +148,20 @@
       }
       if now >= idle {
         let name =
-          silence != limits.idle && response != nil
-          ? "the limit of streams over URLSession; pass a longer silence"
-          : response == nil ? "Timeouts.connect + Timeouts.idle" : "Timeouts.idle"
+          response == nil
+          ? "Timeouts.connect + Timeouts.idle"
+          : silence == limits.idle
+            ? nameOfSilence(true) : "the limit of streams over URLSession; pass a longer silence"
         return (timeout("sent no data for \(Duration.nanoseconds(silence).text) (\(name))"), idle)
       }
-      return (nil, Swift.min(total, idle))
+      if now >= slowness { return (rate.error(self), slowness) }
+      return (nil, Swift.min(total, idle, slowness))
     }
 
     /// The limit after the head. The session does not detect that a connection is lost, so a stream that may be silent has a
     /// limit, too.
     private var silenceLimit: UInt64 {
-      limits.idle == Deadline.never && request.context[MayBeSilent.self] ? Self.longestSilence : limits.idle
+      limits.idle == Deadline.never && request.context[MayBeSilent.self] != nil ? Self.longestSilence : limits.idle
     }
 
     /// 10 minutes: far more than the 15 to 60 s after which servers usually send a comment.

@@ -160,7 +160,7 @@ final class CallResponses: StreamSource {
   private func limited(
     _ responses: Observable<Response>, _ request: Request, _ limit: CallLimit
   ) -> Observable<Response> {
-    let name = request.isStreamed ? "Timeouts.call, or Timeouts.attempt for events" : "Timeouts.call"
+    let name = request.isStreamed ? "Timeouts.call, or Timeouts.attempt for streams" : "Timeouts.call"
     return limit.limiting(responses) {
       NetworkError(
         kind: .timeout,

@@ -11,14 +11,14 @@ extension Endpoint {
   /// Returns the call with a time limit, which includes all attempts and the pauses between them (`Timeouts.call`).
   ///
   /// An attempt may take all of this time, even if the backend's `Timeouts.attempt` is shorter; ``timeouts(idle:attempt:)`` limits
-  /// attempts. The backend's `Timeouts.idle`, 15 s by default, still ends an attempt at a silent server: see `longPoll(_:)`.
+  /// attempts. The backend's `Timeouts.idle`, 60 s by default, still ends an attempt at a silent server: see `longPoll(_:)`.
   /// For a streamed body or a download, it is the time until the head of the response. A limit of zero or less is 1 ms.
   public func timeout(_ limit: Duration) -> Call<Output> { changed { $0.timeout = limit } }
 
   /// Returns the call with both time limits of each attempt; `nil` for no limit. ``timeout(_:)`` limits the call.
   ///
-  /// `idle` is the maximum time without data, `attempt` the time from the start of an attempt to the last byte. A limit
-  /// of zero or less is a limit of 1 ms.
+  /// `idle` is the maximum time without data, in a stream until its head. `attempt` is the time from the start of an attempt to
+  /// the last byte. A limit of zero or less is a limit of 1 ms.
   public func timeouts(idle: Duration?, attempt: Duration?) -> Call<Output> {
     changed { $0.limits = CallContent.Limits(idle: idle, attempt: attempt) }
   }

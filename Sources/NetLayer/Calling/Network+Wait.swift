@@ -6,7 +6,8 @@ extension Network {
   /// Calls `endpoint` and blocks until the result arrives; for command-line tools.
   ///
   /// `mapping` and `delivery` are not used, because they may be the blocked queue itself. A call with interceptors that
-  /// need the blocked thread fails with an error of kind `timeout` after the time limit, instead of a deadlock.
+  /// need the blocked thread fails with an error of kind `timeout` instead of a deadlock: after the time limit, or without one
+  /// as soon as the network has sent and received no request for a minute.
   ///
   /// - Throws: The call's `NetworkError`; `invalidRequest` immediately if the thread would wait for itself, or is the
   ///   transport's, which serves all calls.
@@ -38,9 +39,10 @@ extension Network {
     let total = endpoint.timeout ?? backend.timeouts.call ?? backend.timeouts.attempt
     // Without the comparison, the sum of a limit of many years could exceed the range of `Duration`.
     let limit = total.flatMap { $0 < .seconds(1_000_000_000) ? $0 + .seconds(1) : nil }
+    let result = call(own).asObservable()
     let results: [Result]?
     do {
-      results = try BlockingWait.elements(of: call(own).asObservable(), within: limit)
+      results = try BlockingWait.elements(of: total == nil ? result.takeUntil(own.isStuck) : result, within: limit)
     } catch {
       throw NetworkError.wrapping(error)
     }
@@ -49,6 +51,15 @@ extension Network {
         .timeout, "no result arrived; its delivery may require this blocked thread, so use request(_:)")
     }
     return result
+  }
+}
+
+extension Network {
+  /// Emits when no request has been in flight for a minute. No pause of a retry is longer by default.
+  private var isStuck: Observable<Int> {
+    requestsInFlight.flatMapLatest { [clock = backend.clock] count -> Observable<Int> in
+      count > 0 ? .never() : .timer(.seconds(61), scheduler: clock)
+    }
   }
 }
 

@@ -32,6 +32,9 @@ public protocol Interceptor: Sendable {
   func captureContext(into request: inout Request)
 }
 
+/// An interceptor that only decides whether, when and how often a request is sent. A request that is only prepared bypasses it.
+package protocol SendingInterceptor: Interceptor {}
+
 extension Interceptor {
   /// Records nothing.
   public func captureContext(into request: inout Request) {}

@@ -3,8 +3,8 @@
 package enum ResponseReception: ContextKey, Sendable {
   /// With the whole body.
   case whole
-  /// As soon as the head has arrived. If the body `mayBeSilent`, the limit of the time without data is `silence` instead of that
-  /// of the backend.
+  /// As soon as the head has arrived. If the body `mayBeSilent`, the limit of the time without data after the head is `silence`
+  /// instead of that of the backend. Otherwise, it goes into a file.
   case streamed(mayBeSilent: Bool, silence: Duration? = nil)
   case webSocket(WebSocketOptions)
 
@@ -14,16 +14,20 @@ package enum ResponseReception: ContextKey, Sendable {
     switch self {
     case .whole:
       // The request of a streamed response may be sent again.
-      if request.isStreamed { request.context[ResponseReception.self] = .whole }
+      guard request.isStreamed else { return }
+      request.context[ResponseReception.self] = .whole
+      if let stream = request.context[MayBeSilent.self] { request.timeouts.idle = stream.head }
+      request.context[MayBeSilent.self] = nil
     case .streamed(let mayBeSilent, let silence):
       request.context[ResponseReception.self] = self
       if mayBeSilent {
+        request.context[MayBeSilent.self] = MayBeSilent(head: request.timeouts.idle)
         request.timeouts.idle = silence
-        request.context[MayBeSilent.self] = true
-        // Without an idle limit, a server that never responds would not be noticed.
         request.timeouts.call = request.timeouts.call ?? request.timeouts.attempt
+      } else {
+        request.context[IsDownload.self] = true
       }
-      // A stream may last forever; only the idle limit or its reader ends it.
+      // A stream may last forever; only a limit for silence or its reader ends it.
       request.timeouts.attempt = nil
     case .webSocket:
       request.context[ResponseReception.self] = self

@@ -23,8 +23,8 @@ extension Network {
   /// server may be restarting. So do the temporary statuses: 408, 425, 429 and 5xx, except 501 and 505. Status 204
   /// completes the stream, because the server has no more events.
   ///
-  /// `timeouts.idle` does not apply; pass `silence` if the server sends something regularly. `timeouts.attempt` limits the time
-  /// until the head of each response, unless `timeouts.call` is set. Events arrive on the backend's `mapping` scheduler. A slow
+  /// `timeouts` limit the time until the head of each response; pass `silence` if the server sends something regularly. Events
+  /// arrive on the backend's `mapping` scheduler. A slow
   /// subscriber, or a loop over `values`, applies backpressure to the server. Disposing closes the connection.
   ///
   /// - Parameters:
@@ -117,7 +117,7 @@ extension Network {
       if call.headers["Cache-Control"] == nil { call.headers["Cache-Control"] = "no-store" }
       self.avoidHTTP2(&call)
       let bodies = self.bodies(
-        call, accept: "text/event-stream", mayBeSilent: true, silence: silence, patience: patience)
+        call, accept: "text/event-stream", silence: silence, patience: patience)
       return bodies.flatMap { try session.opens($0.response) ? self.events(in: $0, session) : .empty() }
     }
   }

@@ -5,24 +5,29 @@ extension Network {
   /// Calls `endpoint` and emits the response, regardless of its status, as soon as its head has arrived. Read the body
   /// from that response.
   ///
-  /// The backend's `timeouts.attempt` does not apply, because a stream may last indefinitely. `timeouts.idle` ends a
-  /// stream that sends no data, but not while the reader pauses. Interceptors see the head; retries and token refreshes
-  /// happen before it is emitted.
-  public func response(streaming endpoint: some Endpoint) -> Single<StreamedResponse> {
-    streamed(CallContent(endpoint))
+  /// `timeouts` limit the time until the head. The body may last forever, and be silent. Interceptors see the head; retries
+  /// and token refreshes happen before it is emitted.
+  ///
+  /// - Parameter silence: The maximum time without any byte of the body, except while the reader pauses. Then the body fails with
+  ///   kind `timeout`. `nil`, the default, is for servers that are silent until they have news. `CurlTransport` then notices a
+  ///   server that is gone after 90 s, by TCP keepalive, and `URLSessionTransport`, which has none, ends a connection after
+  ///   10 minutes of silence.
+  public func response(streaming endpoint: some Endpoint, silence: Duration? = nil) -> Single<StreamedResponse> {
+    streamed(CallContent(endpoint), mayBeSilent: true, silence: silence)
   }
 
   /// Calls `endpoint` and, if the status is 200 to 299, calls `body` with the response while its body arrives.
   /// The request ends when `body` returns or throws.
   ///
-  /// Each chunk is read when the loop requests it. `body` runs on the caller's actor.
+  /// Each chunk is read when the loop requests it. `body` runs on the caller's actor. For `silence`, see
+  /// ``response(streaming:silence:)``.
   ///
   /// - Throws: The call's `NetworkError`, of kind `cancelled` if the task is cancelled, or an error that `body` throws.
   public func withStream<Result: Sendable>(
-    _ endpoint: some Endpoint, isolation: isolated (any Actor)? = #isolation,
+    _ endpoint: some Endpoint, silence: Duration? = nil, isolation: isolated (any Actor)? = #isolation,
     _ body: (StreamedResponse) async throws -> Result
   ) async throws -> Result {
-    let streamed = try await awaited(bodies(CallContent(endpoint)).asSingle())
+    let streamed = try await awaited(bodies(CallContent(endpoint), silence: silence).asSingle())
     defer { streamed.cancel() }
     do {
       return try await body(streamed)
@@ -38,13 +43,14 @@ extension Network {
   ///
   /// Each chunk is emitted after the previous one has been processed, on the backend's `mapping` scheduler. A slow
   /// subscriber, or a busy loop over `values`, applies backpressure to the server: at most 256 KB are buffered.
-  /// Disposing cancels the request.
-  public func stream(_ endpoint: some Endpoint) -> Observable<Data> { bodies(CallContent(endpoint)).flatMap(\.body) }
+  /// Disposing cancels the request. For `silence`, see ``response(streaming:silence:)``.
+  public func stream(_ endpoint: some Endpoint, silence: Duration? = nil) -> Observable<Data> {
+    bodies(CallContent(endpoint), silence: silence).flatMap(\.body)
+  }
 
   /// Calls `endpoint` and emits a model for each line of the body, which is line-delimited JSON (NDJSON, JSON Lines).
   ///
   /// `String` and `Data` are each line unchanged, also a blank one; for other types, blank lines are skipped. A
-  /// server that sends no byte for `timeouts.idle`, 15 s by default, ends the stream with an error of kind `timeout`. A
   /// line that can't be decoded, or is longer than `maxLineLength` bytes, is an error of kind `parse`. Its `index` is
   /// the number of the line, from 0. Backpressure is the same as for `stream`.
   ///
@@ -55,15 +61,18 @@ extension Network {
   /// ```
   /// Some proxies end a truncated body as if it were complete. If the server marks its last line, name that mark:
   ///
-  /// - Parameter isLast: A closure that returns whether a model is the last one. The stream emits it, completes, and
-  ///   ends the request. If the body ends earlier, the stream fails with an error of kind `connection`. `nil`, the
-  ///   default, completes the stream at the end of the body.
+  /// - Parameters:
+  ///   - silence: The maximum time without any byte, after which the stream fails with kind `timeout`; see
+  ///     ``response(streaming:silence:)``.
+  ///   - isLast: A closure that returns whether a model is the last one. The stream emits it, completes, and
+  ///     ends the request. If the body ends earlier, the stream fails with an error of kind `connection`. `nil`, the
+  ///     default, completes the stream at the end of the body.
   public func lines<Model: Decodable & Sendable>(
     _ endpoint: some Endpoint, as type: Model.Type = Model.self, maxLineLength: Int = 1 << 20,
-    until isLast: (@Sendable (Model) -> Bool)? = nil
+    silence: Duration? = nil, until isLast: (@Sendable (Model) -> Bool)? = nil
   ) -> Observable<Model> {
     let accept = LineModels<Model>.isPlain ? nil : "application/x-ndjson, application/json"
-    return bodies(CallContent(endpoint), accept: accept).flatMap { streamed in
+    return bodies(CallContent(endpoint), accept: accept, silence: silence).flatMap { streamed in
       let models = Observable<Model>(push: { subscription, next in
         let reader = LineModels<Model>(streamed.response, maxLineLength)
         let emit: @Sendable (Model) -> Void = { subscription.deliverIfActive($0, to: next) }
@@ -106,15 +115,14 @@ extension Network {
 
   /// Emits the response if its status is 200 to 299, else the error with the body that explains it.
   ///
-  /// - Parameter patience: The scheduler of a 10 s limit for the body of an error, for streams without an idle limit.
+  /// - Parameter patience: The scheduler of a 10 s limit for the body of an error, which may be silent; `nil` for the clock.
   func bodies(
-    _ call: CallContent, accept: String? = nil, mayBeSilent: Bool = false, silence: Duration? = nil,
-    patience: (any SchedulerType)? = nil
+    _ call: CallContent, accept: String? = nil, silence: Duration?, patience: (any SchedulerType)? = nil
   ) -> Observable<StreamedResponse> {
-    streamed(call, accept: accept, mayBeSilent: mayBeSilent, silence: silence).asObservable().flatMap {
+    streamed(call, accept: accept, mayBeSilent: true, silence: silence).asObservable().flatMap {
       streamed -> Observable<StreamedResponse> in
       guard !streamed.response.isSuccess else { return .just(streamed) }
-      return self.explained(streamed, patience).map { _ in streamed }
+      return self.explained(streamed, patience ?? self.backend.clock).map { _ in streamed }
     }
   }
 

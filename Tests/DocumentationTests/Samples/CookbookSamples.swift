@@ -206,12 +206,22 @@ final class CookbookSamples: XCTestCase {
     XCTAssertTrue(Printed.take().joined().contains("curl"))
   }
 
+  func test_getAURLOrARequestWithoutSendingIt() async throws {
+    let api = Network(
+      Backend(baseURL: URL(string: "http://api.example"), headers: ["Authorization": "Bearer abc"]))
+
+    let page = try api.url(of: .get("/authorize", query: ["client_id": "app"]))
+    let prepared = try await api.preparedRequest(for: .get("/videos/7"))
+    print(page, prepared.headers["Authorization"] ?? "no token")
+    try assertPrinted(asIn: "Cookbook", 14)
+  }
+
   func test_logEveryAttempt() async throws {
     let api = network { _ in .json("{}") }
 
     let logged = api.with { $0.interceptors.append(NetworkLogger(level: .basic) { print($0.contains("/news")) }) }
     try await logged.fetch(.get("/news"))
-    try assertPrinted(asIn: "Cookbook", 14)
+    try assertPrinted(asIn: "Cookbook", 15)
   }
 
   func test_reactToEveryErrorOnce() async throws {
@@ -219,7 +229,7 @@ final class CookbookSamples: XCTestCase {
 
     let watched = api.with { $0.onError = { error in print("metric: \(error.kind)") } }
     _ = try? await watched.fetch(.get("/down"))
-    try assertPrinted(asIn: "Cookbook", 15)
+    try assertPrinted(asIn: "Cookbook", 16)
   }
 
   func test_showAnErrorToTheUser() async throws {
@@ -230,7 +240,7 @@ final class CookbookSamples: XCTestCase {
     } catch {
       if error.kind != .cancelled { print(error.message) }
     }
-    try assertPrinted(asIn: "Cookbook", 16)
+    try assertPrinted(asIn: "Cookbook", 17)
   }
 
   func test_useAnotherDecoderForOneBackend() async throws {
@@ -242,7 +252,7 @@ final class CookbookSamples: XCTestCase {
         baseURL: url, coding: .init(decoder: JSONModelDecoder { $0.dateDecodingStrategy = .secondsSince1970 }),
         transport: stub))
     print(try await dates.fetch(.get("/epoch"), as: Date.self).timeIntervalSince1970)
-    try assertPrinted(asIn: "Cookbook", 17)
+    try assertPrinted(asIn: "Cookbook", 18)
   }
 
   #if os(Linux)

@@ -126,6 +126,17 @@ import XCTest
       }
     }
 
+    func test_aHandshakeThatTrickles_endsWithTheIdleLimit() throws {
+      let trickle = (0..<600).map { _ in TestServer.Response.Chunk("x", after: 0.05) }
+      let server = try TestServer { _ in .init(body: .raw([.init("HTTP/1.1 101 Go\r\nX-A: ")] + trickle)) }
+      let transport = try CurlTransport()
+      let control = connect(transport, server, timeouts: .init(idle: .seconds(0.3)))
+      until { end.value != nil }
+      XCTAssertEqual(error?.kind, .timeout)
+      XCTAssertTrue(error?.reason.contains("did not open the socket within 0.3 s (Timeouts.idle)") == true)
+      withExtendedLifetime(control) {}
+    }
+
     func test_theLoopServesAQueuedSocketOncePerTurn() throws {
       let loop = try XCTUnwrap(CurlWebSocketLoop(CurlTransport.Configuration()))
       let url = try XCTUnwrap(URL(string: "http://127.0.0.1/"))

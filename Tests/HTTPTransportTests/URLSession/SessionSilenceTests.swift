@@ -17,7 +17,7 @@
         (nil, true, 600), (nil, false, nil), (.seconds(15), true, 15), (.seconds(1000), true, 1000),
       ] as [(Duration?, Bool, UInt64?)] {
         var request = Request(url: url, timeouts: .init(connect: .seconds(1), idle: idle, attempt: nil))
-        request.context[MayBeSilent.self] = mayBeSilent
+        request.context[MayBeSilent.self] = mayBeSilent ? MayBeSilent(head: idle) : nil
         let transfer = SessionTransfer(request, core: URLSessionTransport().core) { _ in }
         XCTAssertNil(transfer.limit(at: transfer.lastActivity + (idle == nil ? 700_000_000_000 : 0)).reached, "no head")
         transfer.response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
@@ -30,7 +30,7 @@
         let error = try XCTUnwrap(transfer.limit(at: end).reached)
         XCTAssertEqual(error.kind, .timeout)
         XCTAssert(error.reason.contains("sent no data for \(seconds).0 s"), error.reason)
-        XCTAssertEqual(error.reason.contains("Timeouts.idle"), idle != nil, error.reason)
+        XCTAssertEqual(error.reason.contains("(silence)"), idle != nil, error.reason)
       }
     }
   }

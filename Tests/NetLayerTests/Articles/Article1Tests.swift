@@ -150,7 +150,7 @@ final class Article1Tests: XCTestCase {
 
   func test_row_1_10_timeoutsAndDefaultHeaders_belongToTheBackend() throws {
     let timeouts = Request.Timeouts()
-    XCTAssertEqual([timeouts.connect, timeouts.idle, timeouts.attempt], [.seconds(15), .seconds(15), .seconds(60)])
+    XCTAssertEqual([timeouts.connect, timeouts.idle, timeouts.attempt], [.seconds(15), .seconds(60), nil])
     let transport = StubTransport { _ in .json("{}") }
     let network = Network(
       Backend(

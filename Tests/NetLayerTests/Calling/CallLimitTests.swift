@@ -19,8 +19,7 @@ final class CallLimitTests: XCTestCase {
     let call = Call.get("/a")
     // The limits without data, of an attempt, and of the call.
     let rows: [(Call<Response>, Duration?, Duration?, Duration?)] = [
-      (call, .seconds(15), .seconds(60), nil), (call.timeout(.seconds(40)), .seconds(15), .seconds(60), .seconds(40)),
-      (call.timeout(.seconds(90)), .seconds(15), .seconds(90), .seconds(90)),
+      (call, .seconds(60), nil, nil), (call.timeout(.seconds(40)), .seconds(60), nil, .seconds(40)),
       (call.timeouts(idle: .seconds(60), attempt: .seconds(300)), .seconds(60), .seconds(300), nil),
       (call.timeouts(idle: nil, attempt: nil), nil, nil, nil),
       (call.timeouts(idle: nil, attempt: nil).timeout(.seconds(5)), nil, nil, .seconds(5)),

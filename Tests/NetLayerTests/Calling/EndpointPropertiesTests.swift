@@ -47,7 +47,7 @@ final class EndpointPropertiesTests: XCTestCase {
   func test_timeoutOfAnEndpoint_limitsTheCall() async throws {
     let limited = try await sent(Search(timeout: .seconds(90)))
     XCTAssertEqual(limited.timeouts.call, .seconds(90))
-    XCTAssertEqual(limited.timeouts.attempt, .seconds(90))
+    XCTAssertNil(limited.timeouts.attempt)
     let plain = try await sent(Search())
     XCTAssertNil(plain.timeouts.call)
     let changed = try await sent(Search(timeout: .seconds(90)).timeout(.seconds(5)))

@@ -118,7 +118,7 @@ final class FetchTests: XCTestCase {
     XCTAssertEqual(request.caching.policy, .networkOnly)
     _ = try? await api.fetch(UserDetail(id: 1).header("A", "typed"))
     XCTAssertEqual(stub.requests.last?.headers["A"], "typed")
-    XCTAssertEqual(stub.requests.last?.timeouts.attempt, .seconds(60))
+    XCTAssertEqual(stub.requests.last?.timeouts.idle, .seconds(60))
   }
 
   func test_queryInThePath_isSafe() async throws {

@@ -3,6 +3,7 @@ import LoopbackServer
 import NetLayer
 import NetLayerTesting
 import Streams
+import StreamsTesting
 import TestSupport
 import XCTest
 
@@ -102,6 +103,32 @@ final class StartTests: XCTestCase {
     let network = Network(
       Backend(baseURL: URL(string: "http://h"), transport: OnMain(), timeouts: .init(attempt: .seconds(0.01))))
     XCTAssertThrowsError(try network.wait(for: Get())) { XCTAssertEqual(($0 as? NetworkError)?.kind, .timeout) }
+
+    // Without a limit, a minute without a request in flight ends the wait, and a slow request does not.
+    final class Advancing: Interceptor {
+      let clock = TestScheduler()
+      let isOver = Locked(false)
+      let sends: Bool
+      init(sends: Bool) { self.sends = sends }
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+        (sends ? next(request) : .never()).do(
+          onSubscribed: { [self] in
+            DispatchQueue.global().async { [self] in
+              if sends { return clock.advanceBy(600) }
+              while !isOver.withLock({ $0 }) { clock.advanceBy(61) }
+            }
+          })
+      }
+    }
+    for sends in [true, false] {
+      let advancing = Advancing(sends: sends)
+      let slow = StubTransport(on: advancing.clock) { _ in .json("7", after: .seconds(600)) }
+      let waiting = Network(
+        Backend(
+          baseURL: URL(string: "http://h"), transport: slow, clock: advancing.clock, interceptors: [advancing]))
+      XCTAssertEqual(try? waiting.wait(for: Get()), sends ? 7 : nil)
+      advancing.isOver.withLock { $0 = true }
+    }
 
     let inner = self.network(StubTransport { _ in .json("1") })
     let nested = Locked<NetworkError.Kind?>(nil)

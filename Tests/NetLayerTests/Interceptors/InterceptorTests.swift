@@ -116,7 +116,7 @@ final class InterceptorTests: XCTestCase {
     _ = record(special.responses(.get, "/a"))
     _ = record(network.responses(.get, "/a"))
     XCTAssertEqual(transport.requests.map { $0.headers["X"] }, ["y", nil])
-    XCTAssertEqual(transport.requests.map(\.timeouts.attempt), [.seconds(300), .seconds(60)])
+    XCTAssertEqual(transport.requests.map(\.timeouts.attempt), [.seconds(300), nil])
   }
 
   func test_requestsInFlight_returnsToZeroUnderLoad() {

@@ -19,7 +19,10 @@ final class EventTests: XCTestCase {
   /// Subscribes with a policy that always uses the longest delay.
   private func subscribe(attempts: Int = .max, lastEventID: String = "") -> any Disposable {
     let network = Network(
-      Backend(baseURL: URL(string: "http://h"), transport: transport, clock: scheduler, mapping: scheduler))
+      Backend(
+        baseURL: URL(string: "http://h"), transport: transport, timeouts: .init(attempt: .seconds(60)),
+        clock: scheduler,
+        mapping: scheduler))
     let policy = RetryPolicy(
       attempts: attempts, initialDelay: .seconds(3), maxDelay: .seconds(60), jitter: { $0.upperBound },
       scheduler: scheduler)

@@ -87,7 +87,7 @@ final class SilentStreamTests: XCTestCase {
     for transport in transports() {
       let network = Network(
         Backend(baseURL: server.url, transport: transport, timeouts: .init(connect: .seconds(0.2))))
-      let lines = network.lines(.get("/lines").timeouts(idle: .seconds(0.3), attempt: nil), as: Line.self)
+      let lines = network.lines(.get("/lines"), as: Line.self, silence: .seconds(0.3))
       let poll = network.request(.get("/poll").longPoll(.seconds(0.3))).asObservable().map { _ in Line(a: 0) }
       for (source, count) in [(lines, 1), (poll, 0)] {
         let (notes, failure) = (Notes(), Box<NetworkError?>(nil))

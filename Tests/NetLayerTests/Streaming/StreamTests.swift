@@ -157,6 +157,19 @@ final class StreamTests: XCTestCase {
     XCTAssertTrue(pending.isOver)
   }
 
+  func test_theRequestOfAStream_sentAgainForAWholeResponse_hasItsLimitsAgain() throws {
+    let head = Locked<StreamedResponse?>(nil)
+    _ = network().response(streaming: Feed()).subscribe(onSuccess: { reply in head.withLock { $0 = reply } })
+    let pending = try pending()
+    XCTAssertNil(pending.request.timeouts.idle)
+    pending.reply()
+    scheduler.advanceBy(1)
+    let stub = StubTransport { _ in .json("{}") }
+    _ = record(
+      Network(Backend(transport: stub)).send(try XCTUnwrap(head.withLock { $0?.response.request })))
+    XCTAssertEqual(stub.requests.first?.timeouts.idle, .seconds(60))
+  }
+
   func test_body_canBeReadOnce() throws {
     let head = Locked<StreamedResponse?>(nil)
     _ = network().response(streaming: Feed()).subscribe(onSuccess: { reply in head.withLock { $0 = reply } })

@@ -34,10 +34,26 @@
 
     /// The number of bytes of the body that the system has accepted.
     var bytesSent: Int64 { Swift.max(0, ccurl_easy_get_int64(easy, CURLINFO_SIZE_UPLOAD_T)) }
+    private var bytesReceived: Int64 { Swift.max(0, ccurl_easy_get_int64(easy, CURLINFO_SIZE_DOWNLOAD_T)) }
+
+    /// The uptime in nanoseconds of the last input, including input that libcurl does not report, such as an incomplete line.
+    /// After an informational head, only complete lines count. 0 over HTTP/2, where it may be of other requests.
+    var lastInput: UInt64 {
+      guard isAlone, response.status == 0 || response.status >= 200 else { return 0 }
+      return UInt64(Swift.max(0, ccurl_multi_last_input(multi, connectionData)))
+    }
+
+    /// Whether nothing can arrive, because this side waits or pauses.
+    var isOurTurn: Bool { reception.isHeld || reception.isPaused || isWaitingToSend }
+
+    /// The number of bytes of both bodies since the response has begun; `nil` before, and while nothing can arrive.
+    var movedBytes: Int64? {
+      guard !isOurTurn, response.status >= 200 || lastInput > attempt.sentAt ?? .max else { return nil }
+      return bytesSent + bytesReceived
+    }
 
     var finalProgress: TransferProgress {
-      let sent = bytesSent
-      let received = Swift.max(0, ccurl_easy_get_int64(easy, CURLINFO_SIZE_DOWNLOAD_T))
+      let (sent, received) = (bytesSent, bytesReceived)
       return TransferProgress(sent: sent, sendTotal: sent, received: received, receiveTotal: received)
     }
 

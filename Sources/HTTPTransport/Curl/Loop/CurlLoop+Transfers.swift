@@ -62,11 +62,12 @@
       }
       handle.attempt.startedAt = now
       handle.attempt.turn = turn
+      if transfer.startedAt != nil { transfer.rate.restart() }
       transfer.startedAt = transfer.startedAt ?? now
       transfer.handle = handle
       transfer.lastActivity = now
       nextCheck = Swift.min(
-        nextCheck, Deadline.after(transfer.limits.idle, from: now),
+        nextCheck, Deadline.after(Swift.min(transfer.limits.idle, transfer.limits.head), from: now),
         Deadline.after(transfer.limits.connect, from: now),
         transfer.currentRequest.body.isEmpty ? .max : nextLook(at: transfer))
       return true

@@ -147,6 +147,7 @@
     private func continueAfterPause(_ transfer: CurlTransfer) {
       // The server was not silent; the client was paused.
       transfer.lastActivity = now
+      transfer.rate.restart()
       guard let handle = transfer.handle else { return }
       let code = handle.unpause()
       if code != CURLE_OK {
@@ -214,7 +215,8 @@
       var expired: [(CurlTransfer, NetworkError)] = []
       for transfer in live {
         if now >= transfer.totalDeadline {
-          expired.append((transfer, CurlFailure.timeout(transfer, "attempt", transfer.request.timeouts.attempt)))
+          expired.append(
+            (transfer, CurlFailure.timeout(transfer, "Timeouts.attempt", transfer.request.timeouts.attempt)))
           continue
         }
         nextCheck = Swift.min(nextCheck, transfer.totalDeadline)
@@ -224,11 +226,15 @@
           transfer.noteSent(handle.bytesSent)
           isUploadingOverHTTP2 = isUploadingOverHTTP2 || transfer.mayMultiplex
         }
-        let (deadline, error) = silenceLimit(of: transfer, handle)
-        if now >= deadline {
+        let (silence, error) = silenceLimit(of: transfer, handle)
+        let slowness = transfer.rate.deadline(
+          handle.movedBytes, isHead: !handle.response.isHeadComplete, at: now)
+        if now >= silence {
           expired.append((transfer, error()))
+        } else if now >= slowness {
+          expired.append((transfer, transfer.rate.error(transfer)))
         } else {
-          nextCheck = Swift.min(nextCheck, deadline, sends ? nextLook(at: transfer) : .max)
+          nextCheck = Swift.min(nextCheck, silence, slowness, sends ? nextLook(at: transfer) : .max)
         }
       }
       return expired
@@ -245,21 +251,20 @@
           { CurlFailure.connectTimeout(transfer) }
         )
       }
-      let isOurs = handle.reception.isHeld || handle.reception.isPaused || handle.isWaitingToSend
-      // Includes input that libcurl does not report, such as an incomplete line. Excludes the input of other requests
-      // on HTTP/2.
-      let input = handle.isAlone ? UInt64(Swift.max(0, ccurl_multi_last_input(multi, handle.connectionData))) : 0
-      let last = isOurs ? now : Swift.max(connected, transfer.lastActivity, input)
+      let last = handle.isOurTurn ? now : Swift.max(connected, transfer.lastActivity, handle.lastInput)
+      let hasHead = handle.response.isHeadComplete
+      let limit = hasHead ? transfer.limits.idle : transfer.limits.head
       return (
-        Deadline.after(transfer.limits.idle, from: last),
-        { CurlFailure.timeout(transfer, "idle", transfer.request.timeouts.idle) }
+        Deadline.after(limit, from: last),
+        { CurlFailure.timeout(transfer, transfer.nameOfSilence(hasHead), .nanoseconds(limit)) }
       )
     }
 
     /// Returns the next time to check the upload's progress, so that a timeout is at most a quarter of the limit late.
     /// Over HTTP/2, libcurl needs attention, too; see `prodUploads`.
     func nextLook(at transfer: CurlTransfer) -> UInt64 {
-      let span = transfer.limits.idle == Deadline.never ? Deadline.never : transfer.limits.idle / 4
+      let limit = Swift.min(transfer.limits.idle, transfer.limits.head)
+      let span = limit == Deadline.never ? Deadline.never : limit / 4
       return Deadline.after(transfer.mayMultiplex ? Swift.min(Self.prodInterval, span) : span, from: now)
     }
 

@@ -34,7 +34,7 @@
       case .opening where loop.now >= Deadline.after(limits.idle, from: lastActivity):
         fail(
           .timeout,
-          "\(hostAndPort) sent no data for \(request.timeouts.idle.text) while the socket was opening (Timeouts.idle)"
+          "\(hostAndPort) did not open the socket within \(request.timeouts.idle.text) (Timeouts.idle)"
         )
       case .connecting, .opening:
         fail(

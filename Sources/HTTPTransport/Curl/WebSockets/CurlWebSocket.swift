@@ -136,7 +136,8 @@
         count += 1
         switch handle.receive(into: loop.scratch) {
         case .bytes(let count):
-          if phase != .lingering { lastActivity = loop.now }
+          // A server that sends its head byte by byte must not prolong the opening.
+          if phase == .open { lastActivity = loop.now }
           take(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]))
           // Inside TLS, a short read does not mean that nothing is left.
           if count < loop.scratch.count, !isInsideTLS { return }

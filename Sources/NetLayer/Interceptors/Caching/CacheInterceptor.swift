@@ -13,7 +13,7 @@ import Streams
 /// Users are distinguished by the token of an ``AuthenticationInterceptor`` after the cache, by the header fields that
 /// `Redaction` hides, and by the transport. Responses of a transport that replaced the network's (``Network/with(_:)``)
 /// are only kept in memory, unless the transport has an ``/HTTPTransport/Transport/account``.
-public struct CacheInterceptor: Interceptor {
+public struct CacheInterceptor: SendingInterceptor {
   /// The cache.
   public let cache: ResponseCache
   /// The policy of calls and endpoints without their own.

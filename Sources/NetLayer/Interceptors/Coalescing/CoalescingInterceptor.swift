@@ -18,7 +18,7 @@ import Streams
 /// `account`.
 ///
 /// Place it before all interceptors that retry or cache, and after those that observe every call, such as a logger.
-public final class CoalescingInterceptor: Interceptor {
+public final class CoalescingInterceptor: SendingInterceptor {
   private let window: Duration
   private let account: (@Sendable (Request) -> String?)?
   /// Guards the set of shared requests, which subscribers, the shared request's thread and the timer access. Members

@@ -10,7 +10,7 @@ import Streams
 ///
 /// A download or a stream counts until the end of its body. Nested calls can deadlock: if `maxPerHost` loops over
 /// bodies each make another call to that host, they wait for one another.
-public final class LimitInterceptor: Interceptor {
+public final class LimitInterceptor: SendingInterceptor {
   /// A rate at which requests may start.
   public struct Rate: Sendable, Hashable {
     /// The number of requests per span, and the maximum burst after an idle time.

@@ -82,7 +82,7 @@ extension Reachability {
 /// `connection`, `unknownHost` or `timeout`, is sent again later, provided that this is safe. The local machine
 /// (`localhost`, 127.0.0.0/8, `::1`) needs no network. Place it before a `RetryInterceptor`, so that waiting does not
 /// use up its attempts.
-public struct ReachabilityInterceptor: Interceptor {
+public struct ReachabilityInterceptor: SendingInterceptor {
   private let reachability: any Reachability
   private let maxWait: Duration
 

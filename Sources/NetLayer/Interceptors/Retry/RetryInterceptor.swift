@@ -18,7 +18,7 @@ import Streams
 /// The delay comes from the policy or the server's `Retry-After`. A delay that `Timeouts.call` would cut does not
 /// begin. The response or error of the last attempt is the result of the call; its `request.attempt` is the number of
 /// attempts. If a call passes two of these interceptors, their limits do not multiply.
-public struct RetryInterceptor: Interceptor {
+public struct RetryInterceptor: SendingInterceptor {
   /// The statuses that are retried by default.
   public static let defaultStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 

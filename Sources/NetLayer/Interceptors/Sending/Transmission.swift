@@ -20,6 +20,19 @@ struct TransportInterceptor: Interceptor {
   }
 }
 
+/// The last interceptor of a network that only prepares requests. It passes on what `TransportInterceptor` would send, and emits
+/// nothing.
+struct PreparingInterceptor: Interceptor {
+  let receive: @Sendable (Request) -> Void
+
+  func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+    Observable(push: { [logins = next.network.logins] subscription, _ in
+      if let failure = logins.signOut(of: request) { return subscription.fail(failure) }
+      receive(request.isForeign ? request.withoutForeignCredentials : request)
+    })
+  }
+}
+
 /// One request in the transport. This class cancels it, and moves its events from the transport's thread, which must not
 /// be blocked, to the mapping queue or to an awaiting task.
 ///
