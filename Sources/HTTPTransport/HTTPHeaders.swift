@@ -4,7 +4,7 @@ import PortableFoundation
 ///
 /// If keys of a dictionary differ only in case, the last one is used. `append` and the initializer that takes fields
 /// keep duplicates. A value may contain any characters except control characters other than tab, and is sent as UTF-8.
-/// `==` compares names and values exactly, including case.
+/// Transports check names and values when they send a request. `==` compares both exactly, including case.
 public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, Sequence, CustomStringConvertible {
   /// One field, as it was set or received.
   public struct Field: Sendable, Hashable {

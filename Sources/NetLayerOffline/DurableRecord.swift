@@ -1,8 +1,8 @@
 import JSONText
 import PortableFoundation
 
-/// The content of a `DurableFile` that later and earlier versions of this read: a line with a JSON object, then a
-/// body of any bytes, which the object describes.
+/// The content of a `DurableFile` that later and earlier versions of this package read: a line with a JSON object, then
+/// a body of any bytes, which the object describes.
 struct DurableRecord: Sendable {
   /// A JSON object. Change it with `set(_:_:)`, which keeps members of other versions.
   private(set) var head: JSON

@@ -17,8 +17,8 @@ extension Endpoint {
 
   /// Returns the call with both time limits of each attempt; `nil` for no limit. ``timeout(_:)`` limits the call.
   ///
-  /// `idle` is the maximum time without data, in a stream until its head. `attempt` is the time from the start of an attempt to
-  /// the last byte. A limit of zero or less is a limit of 1 ms.
+  /// `idle` is the maximum time without data, in a stream until its head. It also limits how long the server may compute before it
+  /// responds. `attempt` is the time from the start of an attempt to the last byte. A limit of zero or less is 1 ms.
   public func timeouts(idle: Duration?, attempt: Duration?) -> Call<Output> {
     changed { $0.limits = CallContent.Limits(idle: idle, attempt: attempt) }
   }
@@ -49,7 +49,7 @@ extension Endpoint {
   /// ``RetryInterceptor`` then also retries a POST.
   ///
   /// The server must support the field (draft-ietf-httpapi-idempotency-key-header). The returned call is one operation,
-  /// however often it is sent. The key is sent as a quoted string.
+  /// however often it is sent: create another call for the next operation. The key is sent as a quoted string.
   public func idempotent(_ key: UUID = UUID()) -> Call<Output> {
     header("Idempotency-Key", "\"\(key.uuidString.lowercased())\"")
   }

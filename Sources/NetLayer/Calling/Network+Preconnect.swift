@@ -5,7 +5,8 @@ extension Network {
   /// Opens a connection to the origin of `url` ahead, so that the next call saves the round trips of DNS, TCP and TLS.
   ///
   /// It sends `HEAD /` without the backend's header fields, parameters, signature, cookies and interceptors, because
-  /// libcurl and URLSession keep a connection only after a response.
+  /// libcurl and URLSession keep a connection only after a response. A connection that stays unused for
+  /// `CurlTransport.Configuration.maxIdleTime` is closed.
   ///
   /// - Parameter url: A URL of the server; `nil` for the backend's base URL.
   /// - Returns: Work that completes when the server has responded, with any status. It fails with a `NetworkError` if

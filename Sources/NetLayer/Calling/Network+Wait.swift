@@ -8,6 +8,7 @@ extension Network {
   /// `mapping` and `delivery` are not used, because they may be the blocked queue itself. A call with interceptors that
   /// need the blocked thread fails with an error of kind `timeout` instead of a deadlock: after the time limit, or without one
   /// as soon as the network has sent and received no request for a minute.
+  /// Do not block the main thread of an app with this function.
   ///
   /// - Throws: The call's `NetworkError`; `invalidRequest` immediately if the thread would wait for itself, or is the
   ///   transport's, which serves all calls.

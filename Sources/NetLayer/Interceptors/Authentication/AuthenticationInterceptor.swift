@@ -12,7 +12,8 @@ import Streams
 ///
 /// A request with a 401 response is sent again with a new token, if its body can be sent again. Only one `refresh` runs
 /// at a time, and all requests that need a token wait for it. It continues even if all of them are cancelled or have
-/// timed out, because it may already have used up the old token.
+/// timed out, because it may already have used up the old token. If the token was replaced after the request was sent,
+/// the request is sent again without a refresh.
 ///
 /// A refused refresh fails all waiting requests with an error of kind `authentication`, whose `underlying` error is the
 /// cause. If the token server is down, the error keeps its kind: `connection`, `timeout`, or `status` with a temporary
@@ -40,7 +41,8 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   ///   - origins: The URLs whose scheme, host and port receive the token. It is sent to no other origin, not even after
   ///     a redirect, and not to a URL that a server of another origin has chosen.
   ///   - leeway: The time before its expiry at which a token is replaced, 30 s by default; a shorter-lived token is
-  ///     replaced after half of its lifetime.
+  ///     replaced after half of its lifetime. A new token that has already expired by the local clock is used until the
+  ///     server rejects it.
   ///   - maxRefreshes: The maximum number of unsuccessful refreshes within `window`, by default 5 in 60 s. A refresh
   ///     counts if it fails for any reason except a missing connection or a time limit, or if the server rejects its
   ///     token.

@@ -9,7 +9,7 @@ import Streams
 ///
 /// The first request is sent without credentials, and again after the challenge. A request whose body can't be sent
 /// again, and one that the server rejects again, ends with its 401 response. A request with an `Authorization` field is
-/// not changed.
+/// not changed. A redirect within the origin is followed with credentials for its own path and method.
 ///
 /// Place it where an ``AuthenticationInterceptor`` would be.
 public final class ChallengeInterceptor: Interceptor, RecordsCredentials {

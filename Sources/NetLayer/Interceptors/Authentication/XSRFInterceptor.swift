@@ -6,7 +6,7 @@ import Streams
 ///
 /// The default names are those of Laravel, Angular and Spring; Jupyter has `_xsrf` and `X-XSRFToken`. Requests with a
 /// safe method (RFC 9110 §9.2.1), with the field, or without such a cookie are not changed. The value is
-/// percent-decoded.
+/// percent-decoded. Only requests to the hosts of the cookie carry the field.
 public struct XSRFInterceptor: Interceptor {
   private let cookie: String
   private let header: String
