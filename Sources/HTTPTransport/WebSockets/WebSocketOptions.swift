@@ -10,7 +10,7 @@ public struct WebSocketOptions: Sendable, Hashable {
   /// `invalidRequest`.
   public var pingInterval: Duration?
   /// The time that the server has to send anything after a ping; `nil` for no limit. When it is exceeded, the socket
-  /// fails with `timeout`. The default is 15 s, as for `Timeouts.idle`. A limit of zero or less fails the socket with
+  /// fails with `timeout`. The default is 15 s, because a pong needs no work. A limit of zero or less fails the socket with
   /// `invalidRequest`.
   public var pongTimeout: Duration?
   /// Whether the client offers compression (permessage-deflate, RFC 7692). The default is `false`.
