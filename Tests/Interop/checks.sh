@@ -11,7 +11,7 @@ check '--raw: the bytes unchanged' 0 'json.loads(raw) == fixture("user.json")' -
 check 'the envelope is unwrapped' 0 'body == fixture("user.json")["data"]' \
   --envelope code,message,data "$plain/user.json"
 check 'an envelope with other keys, and a path in it' 0 'body == [{"id": 1}, {"id": 2}]' \
-  --envelope status=0,msg,result --at result.items "$plain/shop.json"
+  --envelope status=0,msg,result --at items "$plain/shop.json"
 check 'an error in the envelope' 1 'error["kind"] == "business" and error["code"] == 40301 and error["message"] == "请先登录"' \
   --envelope code,message,data "$plain/refused.json"
 check 'pages are followed to the end' 0 '[x["body"] for x in results] == [[1, 2], [3, 4], [5]]' \

@@ -25,7 +25,7 @@ enum GetCommand {
       --envelope CODE,MESSAGE,DATA[,CURSOR]
                             unwrap {code,message,data,cursor}: print the data, or the server's message as an error;
                             the code 200 means success, unless you set another: status=0,msg,result
-      --at PATH             print the value at a path such as data.items[0]
+      --at PATH             print the value at a path such as data.items[0]; with --envelope, below the data
       --follow-pages        fetch all pages, each with the cursor of the previous page
       --concurrency N       at most N concurrent requests (default: 8)
       --retry N             retry up to N times after a connection failure, a timeout, 429 or a 5xx status; requests

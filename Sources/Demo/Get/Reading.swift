@@ -34,7 +34,7 @@ struct Reading: Sendable {
     var value = json
     if hasEnvelope, let data = envelope.data { value = json[data] }
     if let path = options.path {
-      value = json[at: path]
+      value = value[at: path]
       guard value.exists else {
         throw NetworkError(
           kind: .parse, reason: "the response has no value at \(path.debugDescription)", response: response)

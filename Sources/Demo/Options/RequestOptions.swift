@@ -52,6 +52,11 @@ struct RequestOptions: Sendable {
     if retries > 0 {
       // A budget is meant for services. Here, the user has set the number of retries.
       let policy = RetryPolicy(attempts: retries + 1, initialDelay: .milliseconds(100))
+      interceptors.append(
+        CallEventHandler { event in
+          guard event.kind == .pause, let pause = event.duration else { return }
+          console.log("\(Target.shown(event.request.url.absoluteString)): again in \(pause.text)")
+        })
       interceptors.append(RetryInterceptor(policy: policy, budget: RetryBudget(capacity: .infinity)))
     }
     return Network(
