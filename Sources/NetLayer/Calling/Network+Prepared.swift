@@ -6,7 +6,7 @@ extension Network {
   /// signature.
   ///
   /// ```swift
-  /// openInBrowser(try network.url(of: .get("/oauth/authorize", query: ["client_id": id])))
+  /// print(try network.url(of: .get("/oauth/authorize", query: ["client_id": "reader"])))
   /// ```
   /// - Throws: `NetworkError` of kind `invalidRequest` or `encoding`, which is not passed to `Backend.onError`.
   public func url(of endpoint: some Endpoint) throws(NetworkError) -> URL {
