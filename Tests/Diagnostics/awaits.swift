@@ -19,6 +19,7 @@ let item: Item = try await network.fetch(.get("/x"))
 let items = try await network.fetch(.get("/x"), as: [Item].self)
 let feed = try await network.fetch(Feed())
 _ = try await network.fetchAll(.get("/x"), of: Item.self)
+_ = try await network.preparedRequest(for: .get("/x"))
 _ = try await network.fetch(Feed(), editing: Feed()) { $0 = [] }
 _ = try await network.fetch(Feed(), edits: [])
 _ = try await network.fetch(Feed(), updating: Feed())
