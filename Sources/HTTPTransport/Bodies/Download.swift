@@ -9,7 +9,9 @@ extension Transport {
   /// behind. The transfer pauses when the disk is slower than the network.
   ///
   /// - Parameters:
+  ///   - request: The request to send.
   ///   - destination: The file; its directory must exist.
+  ///   - progress: A closure that receives the progress, as in `stream`.
   ///   - completion: A closure that is called once, on a queue of the download, never from within this call.
   /// - Returns: A disposable that cancels the download.
   public func download(

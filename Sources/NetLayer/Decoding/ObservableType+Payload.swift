@@ -18,6 +18,7 @@ extension ObservableType where Element == JSON {
   /// Decodes the payload, an array, as a page with the cursor of the next one.
   ///
   /// - Parameters:
+  ///   - type: The type of the items.
   ///   - path: The path of the array in the payload, such as `items`; `nil` if the payload is the array.
   ///   - callback: A closure that is called once with each item, in order, after all have been accepted.
   /// - Returns: The page, on the backend's `delivery` scheduler. A cursor may be a string or a number; null, an empty
@@ -35,8 +36,8 @@ extension ObservableType where Element == JSON {
 
   /// Decodes the payload as a page of those items that can be decoded, so that one invalid item does not fail the list.
   ///
-  /// - Parameter onInvalidElement: A closure that receives the index and the parse error of each omitted item, in
-  ///   order, before the page is delivered, on the `mapping` scheduler.
+  /// `onInvalidElement` receives the index and the parse error of each omitted item, in order, before the page is
+  /// delivered, on the `mapping` scheduler.
   public func list<Item: Decodable & Sendable>(
     _ type: Item.Type = Item.self, at path: String? = nil,
     onInvalidElement: @escaping @Sendable (_ index: Int, _ error: NetworkError) -> Void

@@ -3,7 +3,8 @@ import Streams
 extension Network {
   /// Calls all `endpoints` and emits all results, in the order of the endpoints, when all have succeeded.
   ///
-  /// - Parameter maxConcurrent: The maximum number of requests in flight; no limit by default.
+  /// `maxConcurrent` is the maximum number of requests in flight; no limit by default.
+  ///
   /// - Returns: A single that fails with the first error, whose `index` is the position of its call, and cancels the
   ///   other calls.
   public func zip<E: Endpoint>(

@@ -5,7 +5,8 @@ extension Network {
   ///
   /// A loop over `values` requests each page on demand. `take` and disposal end the stream without further requests.
   ///
-  /// - Parameter path: The path of the array in the payload, such as `items`; `nil` if the payload is the array.
+  /// `path` is the path of the array in the payload, such as `items`; `nil` if the payload is the array.
+  ///
   /// - Returns: The pages, on the backend's `delivery` scheduler. Fails with the error of the call, or of kind
   ///   `repeatedPage` with the page's `index` if a page is repeated, because the stream would never end.
   public func pages<Item: Decodable & Sendable>(

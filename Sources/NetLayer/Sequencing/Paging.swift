@@ -44,6 +44,8 @@ public struct Paging: Sendable, Hashable {
   /// Sends the number of the page, until a page is empty, or the last one according to `pages` or `statuses`.
   ///
   /// - Parameters:
+  ///   - parameter: The name of the query parameter.
+  ///   - first: The number of the first page.
   ///   - pages: The path of the number of pages in the body, such as `meta.last_page`, or the name of a header field with
   ///     it, such as `X-WP-TotalPages`. A response with neither is an error of kind `parse`.
   ///   - statuses: The statuses that end the list from the second page on, such as 400 or 404; empty by default.

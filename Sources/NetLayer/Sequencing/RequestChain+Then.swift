@@ -4,8 +4,8 @@ extension RequestChain {
   /// Continues with the endpoint that `next` returns for the previous result. The results become a tuple of two, three,
   /// up to six elements.
   ///
-  /// - Parameter next: A closure that returns the endpoint, or `nil` to complete the chain here. An error that it
-  ///   throws is the failure of this step.
+  /// `next` returns the endpoint, or `nil` to complete the chain here. An error that it throws is the failure of this
+  /// step.
   public func then<E: Endpoint>(
     _ options: StepOptions<E.Output> = StepOptions(), _ next: @escaping @Sendable (Last) throws -> E?
   ) -> RequestChain<(Last, E.Output), E.Output> where Results == Last {

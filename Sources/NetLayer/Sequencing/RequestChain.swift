@@ -37,7 +37,7 @@ public struct RequestChain<Results: Sendable, Last: Sendable>: Sendable {
 extension RequestChain where Results == Last {
   /// Creates a chain that starts with the endpoint that `first` returns.
   ///
-  /// - Parameter network: The network of steps that don't specify one; `nil` for `Network.default`.
+  /// `network` is that of steps that don't specify one; `nil` for `Network.default`.
   public init<E: Endpoint>(
     on network: Network? = nil, _ options: StepOptions<Last> = StepOptions(),
     _ first: @escaping @Sendable () throws -> E?

@@ -21,6 +21,7 @@ extension Network {
   /// - Parameters:
   ///   - destination: The file, in an existing directory. An existing file is replaced at the end.
   ///   - sha256: The expected digest of the file, 32 bytes. A different one is an error of kind `file`.
+  ///   - endpoint: A closure that returns the endpoint to call, at each subscription.
   public func transfer(
     downloadingTo destination: URL, sha256: Data? = nil,
     requesting endpoint: @escaping @Sendable () throws -> any Endpoint

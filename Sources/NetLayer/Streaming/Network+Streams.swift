@@ -8,10 +8,10 @@ extension Network {
   /// `timeouts` limit the time until the head. The body may last forever, and be silent. Interceptors see the head; retries
   /// and token refreshes happen before it is emitted.
   ///
-  /// - Parameter silence: The maximum time without any byte of the body, except while the reader pauses. Then the body fails with
-  ///   kind `timeout`. `nil`, the default, is for servers that are silent until they have news. `CurlTransport` then notices a
-  ///   server that is gone after 90 s, by TCP keepalive, and `URLSessionTransport`, which has none, ends a connection after
-  ///   10 minutes of silence.
+  /// `silence` is the maximum time without any byte of the body, except while the reader pauses. Then the body fails with
+  /// kind `timeout`. `nil`, the default, is for servers that are silent until they have news. `CurlTransport` then notices a
+  /// server that is gone after 90 s, by TCP keepalive, and `URLSessionTransport`, which has none, ends a connection after
+  /// 10 minutes of silence.
   public func response(streaming endpoint: some Endpoint, silence: Duration? = nil) -> Single<StreamedResponse> {
     streamed(CallContent(endpoint), mayBeSilent: true, silence: silence)
   }
@@ -62,11 +62,14 @@ extension Network {
   /// Some proxies end a truncated body as if it were complete. If the server marks its last line, name that mark:
   ///
   /// - Parameters:
-  ///   - silence: The maximum time without any byte, after which the stream fails with kind `timeout`; see
-  ///     ``response(streaming:silence:)``.
+  ///   - endpoint: The endpoint to call.
+  ///   - type: The type of the models.
+  ///   - maxLineLength: The maximum number of bytes in a line.
   ///   - isLast: A closure that returns whether a model is the last one. The stream emits it, completes, and
   ///     ends the request. If the body ends earlier, the stream fails with an error of kind `connection`. `nil`, the
   ///     default, completes the stream at the end of the body.
+  ///   - silence: The maximum time without any byte, after which the stream fails with kind `timeout`; see
+  ///     ``response(streaming:silence:)``.
   public func lines<Model: Decodable & Sendable>(
     _ endpoint: some Endpoint, as type: Model.Type = Model.self, maxLineLength: Int = 1 << 20,
     silence: Duration? = nil, until isLast: (@Sendable (Model) -> Bool)? = nil

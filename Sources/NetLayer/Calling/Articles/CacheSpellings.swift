@@ -54,6 +54,7 @@ extension Endpoint {
   /// Returns a call that passes the stored model to `onCache` before `request()` emits the server's model.
   ///
   /// - Parameters:
+  ///   - type: Any `Decodable`.
   ///   - path: The path of the model in the whole body, such as `data.user`; `nil` for the payload.
   ///   - onCache: A closure that is called at most once, before the result.
   public func onCache<Model: Decodable & Sendable>(

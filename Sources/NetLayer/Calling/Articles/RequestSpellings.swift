@@ -6,10 +6,12 @@ extension Network {
   ///
   /// - Parameters:
   ///   - method: The HTTP method. GET, HEAD, DELETE and TRACE put parameters into the URL.
+  ///   - url: A path of the backend or an absolute URL.
   ///   - parameters: The parameters, which take precedence over the backend's common ones. Pass any `Encodable` as
   ///     `Parameters(value)`.
   ///   - encoding: `.url`, `.query`, `.form`, `.json` or a custom encoder. The default for methods with a body is the
   ///     backend's `bodyEncoding`.
+  ///   - headers: The header fields, which take precedence over the backend's.
   public func json(
     _ method: HTTPMethod, _ url: some URLConvertible, parameters: Parameters? = nil,
     encoding: (any ParameterEncoder)? = nil, headers: HTTPHeaders = [:]

@@ -40,12 +40,14 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   /// - Parameters:
   ///   - origins: The URLs whose scheme, host and port receive the token. It is sent to no other origin, not even after
   ///     a redirect, and not to a URL that a server of another origin has chosen.
+  ///   - store: The store of the token.
   ///   - leeway: The time before its expiry at which a token is replaced, 30 s by default; a shorter-lived token is
   ///     replaced after half of its lifetime. A new token that has already expired by the local clock is used until the
   ///     server rejects it.
   ///   - maxRefreshes: The maximum number of unsuccessful refreshes within `window`, by default 5 in 60 s. A refresh
   ///     counts if it fails for any reason except a missing connection or a time limit, or if the server rejects its
   ///     token.
+  ///   - window: The time window of `maxRefreshes`.
   ///   - timeout: The time for which a request waits for a refresh, and before that, a refresh for another process that
   ///     refreshes the same token; a minute by default. A refresh that takes longer is not ended.
   ///   - apply: A closure that adds the token to a request, by default as `Authorization: Bearer` (RFC 6750 §2.1). A
@@ -54,6 +56,7 @@ public final class AuthenticationInterceptor: Interceptor, RecordsCredentials {
   ///     is called on the `mapping` scheduler. The body of a streamed response is empty.
   ///   - requiresToken: Whether a request waits for a first token, instead of being sent without one. Pass `true` for a
   ///     client that needs no user to get a token, such as a service with client credentials (RFC 6749 §4.4).
+  ///   - refresh: A closure that returns a new token.
   public init(
     for origins: [URL], store: any TokenStore = MemoryTokenStore(), leeway: Duration = .seconds(30),
     maxRefreshes: Int = 5, window: Duration = .seconds(60), timeout: Duration = .seconds(60),

@@ -34,6 +34,7 @@ public struct CacheInterceptor: SendingInterceptor {
   /// after the cache adds credentials, nothing is stored unless you pass `account`.
   ///
   /// - Parameters:
+  ///   - cache: The cache.
   ///   - policy: The policy of calls and endpoints without their own.
   ///   - account: A closure that returns the signed-in user. It is called on the subscribing thread, and again on the
   ///     thread where the response arrives. The response is stored only if both results are equal.

@@ -27,8 +27,8 @@ public final class CoalescingInterceptor: SendingInterceptor {
 
   /// Creates an interceptor that shares requests in flight and reuses their responses within `window`, zero by default.
   ///
-  /// - Parameter account: A closure that returns the signed-in user, if the request does not identify it yet. It is
-  ///   called on the subscribing thread.
+  /// `account` returns the signed-in user, if the request does not identify it yet. It is called on the subscribing
+  /// thread.
   public init(window: Duration = .zero, account: (@Sendable (Request) -> String?)? = nil) {
     self.window = window
     self.account = account

@@ -40,8 +40,8 @@ public struct RetryInterceptor: SendingInterceptor {
   /// Creates an interceptor. By default, it makes three attempts with delays of up to 0.5 s and 1 s, or up to a minute
   /// if the server requests it.
   ///
-  /// - Parameter budget: The budget of retries per origin, which also ends the attempts of a policy with more of them.
-  ///   Several backends can share one. The other parameters are the properties.
+  /// `budget` is the budget of retries per origin, which also ends the attempts of a policy with more of them. Several
+  /// backends can share one. The other parameters are the properties.
   public init(
     policy: RetryPolicy = RetryPolicy(), statuses: Set<Int> = Self.defaultStatuses,
     maxRetryAfter: Duration = .seconds(60), budget: RetryBudget = RetryBudget(),
