@@ -32,15 +32,16 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
   /// `QUERY` (a safe method with a body, draft-ietf-httpbis-safe-method-w-body): parameters go into the body.
   public static let query = HTTPMethod(rawValue: "QUERY")
 
-  /// Whether the method is safe (RFC 9110 §9.2.1); `false` for unknown methods.
+  /// Whether the method is safe (RFC 9110 §9.2.1), also those of WebDAV in IANA's registry; `false` for unknown methods.
   package var isSafe: Bool {
     switch self {
-    case .get, .head, .options, .trace, .query: true
+    case .get, .head, .options, .trace, .query, "PROPFIND", "REPORT", "SEARCH": true
     default: false
     }
   }
 
-  /// Whether the method is idempotent (RFC 9110 §9.2.2); `false` for unknown methods.
+  /// Whether the method is idempotent (RFC 9110 §9.2.2); `false` for unknown methods. MKCOL, COPY and MOVE, which IANA's
+  /// registry lists, too, are not: the second one fails because the first one succeeded.
   package var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
   /// Whether parameters go into the query of the URL and not into the body: GET, HEAD, DELETE and TRACE.

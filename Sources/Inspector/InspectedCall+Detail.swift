@@ -71,7 +71,8 @@ extension InspectedCall {
       },
       requestFields: entry.requestHeaders.map { [$0.name, $0.value] }, requestBody: Self.sentBody(entry),
       responseFields: entry.responseHeaders.map { [$0.name, $0.value] }, responseBody: receivedBody(entry),
-      messages: Self.messages(entry), curl: request(entry)?.curlCommand(), swift: Self.swift(entry))
+      messages: Self.messages(entry), curl: entry.isSocket ? nil : request(entry)?.curlCommand(),
+      swift: Self.swift(entry))
   }
 
   private static func detail(_ failure: HAREntry.Failure) -> Detail.Failure {
@@ -150,9 +151,12 @@ extension InspectedCall {
   }
 
   private static func swift(_ entry: HAREntry) -> String {
-    var arguments = [quoted(entry.url)]
+    var (verb, arguments) = ("Call(\(quoted(entry.method)), ", [quoted(entry.url)])
     switch entry.requestBody {
     case .none: break
+    case .text(let text, "application/json") where verbs.contains(entry.method) && literal(text) != nil:
+      verb = ".\(entry.method.lowercased())("
+      arguments.append("json: \(literal(text) ?? "")")
     case .text(let text, let type):
       arguments.append("task: .data(Data(\(quoted(text)).utf8), contentType: \(quoted(type)))")
     case .digest, .unknown: arguments.append("task: .data(body, contentType: \(quoted(entry.contentType)))")
@@ -162,8 +166,35 @@ extension InspectedCall {
       let pairs = fields.map { "\(quoted($0.name)): \(quoted($0.value))" }
       arguments.append("headers: [\(pairs.joined(separator: ", "))]")
     }
-    let call = (["Call(\(quoted(entry.method))"] + arguments).joined(separator: ", ") + ")"
-    return "let response = try await network.fetch(\(call))"
+    let call = verb + arguments.joined(separator: ", ") + ")"
+    return entry.isSocket
+      ? "try await network.withWebSocket(\(call)) { socket in }" : "let response = try await network.fetch(\(call))"
+  }
+
+  private static let verbs: Set = ["POST", "PUT", "PATCH", "DELETE"]
+
+  /// Returns the code of a literal that is sent as this JSON; `nil` if there is none, as for a number of 30 digits.
+  private static func literal(_ text: String) -> String? {
+    (try? JSON(parsing: text)).flatMap { literal($0, depth: 0) }
+  }
+
+  private static func literal(_ json: JSON, depth: Int) -> String? {
+    // Swift's compiler does not type-check deeper literals in reasonable time.
+    guard depth < 20 else { return nil }
+    switch json.kind {
+    case .null, .missing: return "nil"
+    case .bool: return json.description
+    case .number: return json.int != nil || json.double.map { JSON($0) == json } == true ? json.description : nil
+    case .string: return json.string.map(quoted)
+    case .array:
+      let elements = (json.array ?? []).map { literal($0, depth: depth + 1) }
+      return elements.contains(nil) ? nil : "[\(elements.compactMap { $0 }.joined(separator: ", "))]"
+    case .object:
+      let members = json.members ?? [], values = members.map { literal($0.value, depth: depth + 1) }
+      guard !values.contains(nil), members.count == json.count else { return nil }
+      let pairs = zip(members, values).map { "\(quoted($0.key)): \($1 ?? "nil")" }
+      return pairs.isEmpty ? "[:]" : "[\(pairs.joined(separator: ", "))]"
+    }
   }
 
   private static func quoted(_ text: String) -> String {
@@ -183,5 +214,6 @@ extension InspectedCall {
 }
 
 extension HAREntry {
+  fileprivate var isSocket: Bool { resourceType == "websocket" }
   fileprivate var contentType: String { requestHeaders["Content-Type"] ?? "application/octet-stream" }
 }

@@ -171,7 +171,7 @@ enum Page {
       footer .legend { display: none; }
     }
     @media (max-width: 599px) {
-      .head, .row, .open .head, .open .row { grid-template-columns: 60px minmax(60px, 1fr) 90px 72px; }
+      .head, .row, .open .head, .open .row { grid-template-columns: 72px minmax(60px, 1fr) 90px 72px; }
       .size, .open .size, .fall, #axis { display: none; }
     }
     </style>
@@ -312,7 +312,7 @@ enum Page {
     // MARK: Filter
 
     const IS = {
-      error: (c) => c.failed, retried: (c) => c.attempts.length > 1, cached: (c) => !!c.cache, shared: (c) => c.shared != null,
+      error: (c) => c.failed, failed: (c) => c.failed, retried: (c) => c.attempts.length > 1, cached: (c) => !!c.cache, shared: (c) => c.shared != null,
       open: (c) => c.state === "open", slow: (c) => !c.lasts && (c.time ?? 0) >= 1000, redirected: (c) => c.redirects > 0,
       cancelled: (c) => c.state === "cancelled",
     };
@@ -1003,7 +1003,9 @@ enum Page {
         const item = add(parent, "div", "msg"), line = add(item, "div", "dim");
         put(line, (call.kind === "socket" ? (message.sent ? "↑ sent" : "↓ received") + " · " : "") + "+" + milliseconds(Math.max(0, message.at - call.at))
           + " · " + (message.name || "message") + (message.id ? " · id " + message.id : "") + (message.name === "binary" ? " · base64" : ""));
-        put(add(item, "pre"), message.data, { lines: true });
+        const tree = message.name === "binary" || message.data.length > 20000 ? null : parseJSON(message.data);
+        if (tree?.v.length) showJSON(add(item, "div", "body json mono"), null, tree, 0, "");
+        else put(add(item, "pre"), message.data, { lines: true });
       }
     }
 
@@ -1245,7 +1247,7 @@ enum Page {
         ["n N", "next and previous failed call"], ["x, s", "copy as curl, as Swift"], ["p, f", "pause, follow the end"], ["/, ?", "filter, this help"]];
       const filters = [["word -word \"two words\"", "all must match; - excludes"], ["status:5xx 404 >=400 timeout", "of the response or the envelope, or the kind of error"],
         ["host: method: kind: endpoint:", "a part of the text"],
-        ["contains:word", "in a field, a body or a message, of any call"], ["is:error retried cached shared open slow redirected cancelled", "one of these"],
+        ["contains:word", "in a field, a body or a message, of any call"], ["is:failed retried cached shared open slow redirected cancelled", "one of these"],
         ["time:>500 time:>2s size:>10k", "milliseconds, seconds, bytes"]];
       for (const list of [keys, filters]) {
         const body = add(add(box, "table"), "tbody");

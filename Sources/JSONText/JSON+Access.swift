@@ -48,28 +48,33 @@ extension JSON {
   /// The characters of a string.
   ///
   /// The value is `nil` if this is not a string, or if the string contains an unpaired surrogate or invalid UTF-8.
-  public var string: String? { read(.string) { reader, position in reader.string(reader.word(position)) } }
+  public var string: String? {
+    (read(.string) { reader, position in reader.string(reader.word(position)) } ?? nil) ?? convertedString
+  }
 
   /// The value of a number that is an integer in the range of `Int`, including `2.0` and `2e2`; otherwise `nil`.
   public var int: Int? { integer(Int.self) }
 
   /// Returns the value of a number that is an integer in the range of the type; otherwise `nil`.
   public func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
-    read(.number) { reader, position in reader.integer(reader.word(position), as: type) } ?? nil
+    (read(.number) { reader, position in reader.integer(reader.word(position), as: type) } ?? nil)
+      ?? convertedNumber?.integer(type)
   }
 
   /// The `Double` nearest to a number.
   ///
   /// The value is `nil` if this is not a number, if it exceeds the finite range, or if a nonzero number would be
   /// rounded to 0.
-  public var double: Double? { read(.number) { reader, position in reader.double(reader.word(position)) } ?? nil }
+  public var double: Double? {
+    (read(.number) { reader, position in reader.double(reader.word(position)) } ?? nil) ?? convertedNumber?.double
+  }
 
   /// The value of `true` or `false`; `nil` if this is not a Boolean.
   public var bool: Bool? {
     switch word?.kind {
     case .true: true
     case .false: false
-    default: nil
+    default: convertedBool
     }
   }
 
@@ -130,7 +135,7 @@ extension JSON {
 
   private var missing: JSON { at(nil) }
 
-  private func at(_ position: Int?) -> JSON { JSON(document: document, position: position) }
+  private func at(_ position: Int?) -> JSON { JSON(document: document, position: position, isLenient: isLenient) }
 
   /// Returns the result of `body` for a value of this kind; `nil` for other values.
   @inline(__always)

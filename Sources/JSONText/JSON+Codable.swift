@@ -12,7 +12,7 @@ extension JSON: Encodable {
   /// - Throws: `EncodingError` if there is no value, if a number fits none of these types, or if a string contains an
   ///   unpaired surrogate or invalid UTF-8.
   public func encode(to encoder: any Encoder) throws {
-    try LargeStack.run(depth: depthBound) { () throws -> Void in try encodeAll(to: encoder) }
+    try LargeStack.run(depth: depthBound) { () throws -> Void in try strict.encodeAll(to: encoder) }
   }
 
   private func encodeAll(to encoder: any Encoder) throws {

@@ -35,6 +35,7 @@ extension JSON: Equatable {
   ///
   /// The value is `nil` if this is not a number, or if it exceeds the 38 digits or the range of `Decimal`.
   public var decimal: Decimal? {
+    if let converted = convertedNumber { return converted.decimal }
     guard let number, number.digits.count <= 38, (-128...127).contains(number.exponent) else { return nil }
     return Decimal(string: description, locale: Locale(identifier: "en_US_POSIX"))
   }

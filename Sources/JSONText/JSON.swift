@@ -32,10 +32,13 @@ public struct JSON: Sendable {
   let document: JSONDocument
   /// The position of the value in the index, or `nil` if it is missing.
   let position: Int?
+  /// Whether getters convert numbers, strings and Booleans into one another, as `lenient` states.
+  let isLenient: Bool
 
-  init(document: JSONDocument, position: Int?) {
+  init(document: JSONDocument, position: Int?, isLenient: Bool = false) {
     self.document = document
     self.position = position
+    self.isLenient = isLenient
   }
 
   /// Parses UTF-8 text, with or without a byte order mark; UTF-16 and UTF-32 are detected and converted to UTF-8.
@@ -83,7 +86,7 @@ public struct JSON: Sendable {
 
   /// Returns the same value with a context, which is passed on to all values inside.
   package func carrying(_ context: any AnyObject & Sendable) -> JSON {
-    JSON(document: JSONDocument(document, context: context), position: position)
+    JSON(document: JSONDocument(document, context: context), position: position, isLenient: isLenient)
   }
 
   /// The context attached by `carrying(_:)`.

@@ -95,6 +95,12 @@ extension CallContent {
     return content
   }
 
+  /// Adds `items` to the query in the text of the URL.
+  mutating func add(_ items: [URLQueryItem]) {
+    let pairs = items.map { $0.name.urlEscaped + ($0.value.map { "=" + $0.urlEscaped } ?? "") }
+    if !pairs.isEmpty { path += (path.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + pairs.joined(separator: "&") }
+  }
+
   /// Adds `parameters` to the query, replacing parameters of the same name.
   mutating func add(query parameters: Parameters) {
     // The names of elements and members depend on the backend's `queryEncoding`.

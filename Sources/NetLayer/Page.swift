@@ -4,6 +4,9 @@ public struct Page<Item> {
   public var items: [Item]
   /// The cursor to send for the next page; `nil` on the last page.
   public var cursor: String?
+  /// The response with the page, for the other members of its body, such as `included` or `total`, and its header fields;
+  /// `nil` for a page that was created from items.
+  public internal(set) var response: Response?
   /// The hash of the bytes that contained the items; `nil` for a page that was not read from a response.
   var fingerprint: Int?
 

@@ -38,6 +38,27 @@ final class HashTests: XCTestCase {
     ] { XCTAssertEqual(Hash.md5(Data(text.utf8)).hex, digest) }
   }
 
+  func test_bytesOfHexadecimalDigits() {
+    XCTAssertEqual(Hash.bytes(hex: "00ff7F"), Data([0, 255, 127]))
+    XCTAssertEqual(Hash.bytes(hex: ""), Data())
+    XCTAssertEqual(Hash.bytes(hex: Hash.hex(Hash.sha256(Data("a".utf8)))), Hash.sha256(Data("a".utf8)))
+    for text in ["0", "0g", "0x00", " 00", "00 ", "００", "é0"] { XCTAssertNil(Hash.bytes(hex: text), text) }
+  }
+
+  func test_isEqual() {
+    let code = Hash.hmacSHA256(Data("body".utf8), key: Data("secret".utf8))
+    XCTAssertTrue(Hash.isEqual(code, code))
+    XCTAssertTrue(Hash.isEqual(Data(), Data()))
+    for index in code.indices {
+      var other = code
+      other[index] ^= 1
+      XCTAssertFalse(Hash.isEqual(code, other))
+    }
+    XCTAssertFalse(Hash.isEqual(code, code.dropLast()))
+    XCTAssertFalse(Hash.isEqual(Data(), code))
+    XCTAssertTrue(Hash.isEqual(code, (Data([1]) + code).dropFirst()), "a slice has other indices")
+  }
+
   func test_sha1() {
     func hex(_ text: String) -> String { Data(SHA1.hash(Array(text.utf8))).hex }
     XCTAssertEqual(hex("abc"), "a9993e364706816aba3e25717850c26c9cd0d89d")

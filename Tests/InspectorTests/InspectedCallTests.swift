@@ -218,6 +218,35 @@ final class InspectedCallTests: XCTestCase {
     XCTAssertEqual(
       swift { $0.requestBody = .digest("00", count: 1, type: "") },
       start + #", task: .data(body, contentType: "application/octet-stream")))"#)
+    XCTAssertEqual(
+      swift { $0.resourceType = "websocket" },
+      #"try await network.withWebSocket(Call("GET", "http://h/a")) { socket in }"#)
+  }
+
+  func test_codeOfADetail_hasJSONAsALiteral() {
+    func swift(_ text: String, type: String = "application/json", method: String = "POST") -> String? {
+      InspectedCall.calls(of: [entry(1, at: 1) { ($0.method, $0.requestBody) = (method, .text(text, type: type)) }])
+        .first?.detail.swift
+    }
+    func call(_ arguments: String) -> String { "let response = try await network.fetch(\(arguments))" }
+    let text = #"{"a b":"\"é","n":[1,-2.5,1e2,true,null,[],{}],"x":{"y":9007199254740993}}"#
+    let literal = #"["a b": "\"é", "n": [1, -2.5, 1e2, true, nil, [], [:]], "x": ["y": 9007199254740993]]"#
+    // The literal compiles, and is the same JSON.
+    let json: JSON = ["a b": "\"é", "n": [1, -2.5, 1e2, true, nil, [], [:]], "x": ["y": 9_007_199_254_740_993]]
+    XCTAssertEqual(json, try JSON(parsing: text))
+    XCTAssertEqual(swift(text), call(#".post("http://h/a", json: \#(literal))"#))
+    XCTAssertEqual(swift("{}", method: "DELETE"), call(#".delete("http://h/a", json: [:])"#))
+    for other in ["{", #"{"a":1,"a":2}"#, "123456789012345678901234567890", "1e999", #""\ud800""#] {
+      XCTAssertEqual(swift(other)?.contains(".data(Data("), true, other)
+    }
+    XCTAssertEqual(swift("{}", type: "application/json; charset=utf-8")?.contains(".data("), true)
+    XCTAssertEqual(swift("{}", method: "REPORT")?.contains(#"Call("REPORT""#), true)
+  }
+
+  func test_aSocketHasNoCurlCommand() throws {
+    let detail = try XCTUnwrap(
+      InspectedCall.calls(of: [entry(1, at: 1) { $0.resourceType = "websocket" }]).first?.detail)
+    XCTAssertNil(detail.curl, "curl cannot open one")
   }
 
   func test_bodiesOfADetail_sayWhatIsNotRecorded() {

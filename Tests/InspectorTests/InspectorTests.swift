@@ -194,7 +194,7 @@ final class InspectorTests: XCTestCase {
     XCTAssert(curl.hasPrefix("curl "), curl)
     XCTAssert(curl.contains("'https://api.example.com/login?api_key=***'"), curl)
     XCTAssert(
-      detail.swift.hasPrefix(#"let response = try await network.fetch(Call("POST", "https://api.example.com/login?"#))
+      detail.swift.hasPrefix(#"let response = try await network.fetch(.post("https://api.example.com/login?"#))
   }
 
   func test_aSecretThatTheBackendNames_isHiddenOnThePageAndInItsFile() async throws {

@@ -25,7 +25,7 @@ enum InspectCommand {
     usage: Demo inspect FILE [--json]
 
     Serves a page on 127.0.0.1 that shows the calls of a HAR file of this package, a browser or a proxy, until it is
-    interrupted. The first line is the URL of the page, which contains a secret. With --json, the line contains: url.
+    interrupted. The first line has the URL of the page, which contains a secret. With --json, the line contains: url.
     Passwords and tokens are replaced.
 
       Demo get https://example.com --har calls.har

@@ -17,7 +17,7 @@ enum Tour {
     usage: Demo [tour] [--json] [--inspect]
 
     A tour of NetLayer on its own loopback server. Prints a line for each result when it arrives. With --json, a line
-    contains: stop, text. With --inspect, the first line is the URL of a page that shows all calls, and the tour is repeated
+    contains: stop, text. With --inspect, the first line has the URL of a page that shows all calls, and the tour is repeated
     until Ctrl-C, also after a failure.
     """
 

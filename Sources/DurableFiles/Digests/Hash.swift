@@ -21,6 +21,21 @@ public enum Hash {
 
   /// Returns the bytes as lowercase hexadecimal digits, as most signatures are sent.
   public static func hex(_ bytes: Data) -> String { bytes.hex }
+
+  /// Returns the bytes of hexadecimal digits in any case, such as a published SHA-256; `nil` for any other text.
+  public static func bytes(hex text: String) -> Data? {
+    let digits = text.compactMap(\.hexDigitValue)
+    guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
+    return Data(stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+  }
+
+  /// Returns whether both are equal, in a time that depends only on their lengths: for the signature of a webhook, whose
+  /// bytes a sender could guess one by one from the time that `==` takes.
+  public static func isEqual(_ a: Data, _ b: Data) -> Bool {
+    var difference: UInt8 = 0
+    for (x, y) in zip(a, b) { difference |= x ^ y }
+    return a.count == b.count && difference == 0
+  }
 }
 
 extension Data {

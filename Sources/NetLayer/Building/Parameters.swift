@@ -32,6 +32,13 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
     if let parameters = value as? Parameters { self = parameters } else { layers = [.value(value)] }
   }
 
+  /// Unavailable: values of `Any` may be of types that cannot be sent.
+  @available(
+    *, unavailable,
+    message: "convert it: try Parameters(JSON(parsing: JSONSerialization.data(withJSONObject: dictionary)))"
+  )
+  public init(_ dictionary: [String: Any]) { self.init() }
+
   /// The parameter `name` of the topmost layer, which must be a dictionary. The members of an encodable value are not
   /// accessible.
   public subscript(name: String) -> Value {

@@ -65,7 +65,9 @@ extension Network {
 
   /// Unavailable: the result must be `Decodable` and `Sendable`, or `ResponseReadable`.
   @available(
-    *, unavailable, message: "a stream's result must be Decodable and Sendable: struct User: Decodable, Sendable { … }"
+    *, unavailable,
+    message:
+      "a stream's result must be Decodable and Sendable: struct User: Decodable, Sendable { … }; for the response itself, call responses(x)"
   )
   @_disfavoredOverload
   public func request<Result>(

@@ -84,7 +84,7 @@ struct EnvelopeReader {
   /// Returns a page of `items`, which were decoded from `list`, with the cursor that the envelope names.
   private func page<Item>(_ list: JSON, items: [Item]) throws -> Page<Item> {
     var page = Page(items: items, cursor: try rules.value.cursor.flatMap { try json.value(at: $0).cursor(named: $0) })
-    page.fingerprint = list.textHash
+    (page.fingerprint, page.response) = (list.textHash, json.reading.response)
     return page
   }
 

@@ -44,6 +44,20 @@ extension ObservableType {
   }
 }
 
+extension AsyncThrowingStream where Element: Sendable, Failure == any Error {
+  /// Creates the type that many public APIs have from a stream, which is subscribed to at once.
+  ///
+  /// ```swift
+  /// func lines() -> AsyncThrowingStream<Line, any Error> { AsyncThrowingStream(network.lines(.get("/log"), as: Line.self)) }
+  /// ```
+  /// It emits as `values` does, with backpressure. It has one loop; the subscription ends with the loop, or when the last
+  /// reference is released.
+  public init(_ source: some ObservableType<Element>) {
+    let lease = source.values.makeAsyncIterator().lease
+    self.init { try await lease.pull.next(isolation: nil) }
+  }
+}
+
 /// An async sequence of the elements of a stream.
 public struct ObservableValues<Element: Sendable>: AsyncSequence, Sendable {
   let source: Observable<Element>
@@ -61,7 +75,7 @@ public struct ObservableValues<Element: Sendable>: AsyncSequence, Sendable {
 
   /// An iterator over the elements of one subscription, which it disposes when the loop ends.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    private final class Lease: Sendable {
+    fileprivate final class Lease: Sendable {
       let pull: Pull<Element>
 
       init(_ pull: Pull<Element>) { self.pull = pull }
@@ -69,7 +83,7 @@ public struct ObservableValues<Element: Sendable>: AsyncSequence, Sendable {
       deinit { pull.dispose() }
     }
 
-    private let lease: Lease
+    fileprivate let lease: Lease
 
     fileprivate init(_ pull: Pull<Element>) { lease = Lease(pull) }
 

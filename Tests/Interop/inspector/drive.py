@@ -164,7 +164,7 @@ def gallery():
     check("an image is shown", True)
     browser.run("tab = 'messages'; openDetail([...calls.values()].find((call) => call.kind === 'socket'))")
     browser.wait("detail.data")
-    check("frames are shown", '{"typing":"Li"}' in browser.run("$('pane').innerText"))
+    check("frames are shown", 'typing: "Li"' in browser.run("$('pane').innerText"))
     browser.run("openDetail([...calls.values()].find((call) => call.kind === 'event'))")
     browser.wait("detail.data")
     count = browser.run("detail.call.messages")

@@ -25,6 +25,22 @@ final class QueryEncodingTests: XCTestCase {
   private let parameters: Parameters = ["on": true, "tag": ["a", "b"]]
   private let text = "on=true&tag=a&tag=b"
 
+  func test_queryItems_keepTheirOrderAndRepeatedNames() throws {
+    let items = [
+      URLQueryItem(name: "filter[id]", value: "2"), URLQueryItem(name: "a", value: "1+1 &=é"),
+      URLQueryItem(name: "filter[id]", value: ""), URLQueryItem(name: "flag", value: nil),
+    ]
+    let pairs = "filter%5Bid%5D=2&a=1%2B1%20%26%3D%C3%A9&filter%5Bid%5D=&flag"
+    func query(_ call: some Endpoint) throws -> String? { try sent(call).url.query(percentEncoded: true) }
+    XCTAssertEqual(try query(Call.get("/a").query(items)), pairs)
+    XCTAssertEqual(try query(Call.get("/a?z=%2F&z").query(items)), "z=%2F&z&" + pairs)
+    XCTAssertEqual(try query(Call.get(["a", "b?c"]).query(items)), pairs)
+    XCTAssertEqual(try query(Call.get("http://h/a?q").query(items)), "q&" + pairs)
+    XCTAssertEqual(try query(Call.post("/a", json: ["x": 1]).query(items)), pairs)
+    XCTAssertEqual(try query(Call.get("/a", query: ["b": 1]).query(items)), pairs + "&b=1")
+    XCTAssertNil(try query(Call.get("/a").query([URLQueryItem]())))
+  }
+
   func test_everyQuery_usesTheBackendsEncoding() throws {
     let calls: [Call<Response>] = [
       .get("/a", query: parameters), .post("/a", json: ["x": 1], query: parameters), .get("/a").query(parameters),

@@ -29,6 +29,30 @@ final class PagesTests: XCTestCase {
     XCTAssertEqual(asked.value, 2)
   }
 
+  func test_pageHasTheResponseWithTheRestOfItsDocument() throws {
+    struct Document: Decodable {
+      struct Meta: Decodable {
+        var total: Int
+      }
+      var meta: Meta
+      var included: [String]
+    }
+    let stub = StubTransport { request in
+      let isFirst = request.url.query == nil
+      let text = #"{"data":[\#(isFirst ? 1 : 2)],"included":["a\#(isFirst)"],"meta":{"total":2}\#(isFirst ? #","next":"/a?page=2""# : "")}"#
+      return .response(headers: ["X-Page": isFirst ? "1" : "2"], body: Data(text.utf8))
+    }
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: stub, mapping: ImmediateScheduler.instance))
+    let pages = record(network.pages(.get("/a"), of: Int.self, at: "data", by: .link(at: "next"))).elements
+    XCTAssertEqual(pages.map(\.items), [[1], [2]])
+    XCTAssertEqual(try pages.map { try $0.response?.decode(Document.self).included }, [["atrue"], ["afalse"]])
+    XCTAssertEqual(try pages.last?.response?.json()["meta"]["total"].int, 2)
+    XCTAssertEqual(pages.map { $0.response?.headers["X-Page"] }, ["1", "2"])
+    XCTAssertEqual(record(network.json(.get("/a")).list(Int.self, at: "data")).elements.map { $0.response?.status }, [200])
+    XCTAssertNil(Page(items: [1]).response)
+  }
+
   func test_repeatedCursor_isAnError() throws {
     let recorded = record(
       Observable.pages(startingAt: nil) { cursor in
