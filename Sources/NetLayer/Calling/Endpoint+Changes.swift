@@ -8,10 +8,9 @@ extension Endpoint {
   /// unchanged.
   public func query(_ parameters: Parameters) -> Call<Output> { changed { $0.add(query: parameters) } }
 
-  /// Returns the call with pairs added to its query, in order, with repeated names, and always after its parameters of other
-  /// kinds; an item without a value is a name without `=`.
+  /// Returns the call with pairs added to its query, in order and with repeated names.
   ///
-  /// Names and values are escaped as those of parameters, a `+` included, which `URLComponents` does not escape.
+  /// They precede other parameters. An item without a value is a name without `=`. A `+` is escaped, unlike by `URLComponents`.
   public func query(_ items: [URLQueryItem]) -> Call<Output> { changed { $0.add(items) } }
 
   /// Returns the call with a time limit, which includes all attempts and the pauses between them (`Timeouts.call`).

@@ -60,7 +60,10 @@ extension Network {
   }
 
   /// Unavailable: the result must be `Decodable` or `ResponseReadable`.
-  @available(*, unavailable, message: "the result must be Decodable: struct User: Decodable { … }; for the response itself, call response(x)")
+  @available(
+    *, unavailable,
+    message: "the result must be Decodable: struct User: Decodable { … }; for the response itself, call response(x)"
+  )
   @_disfavoredOverload
   public func fetch<Result>(
     _ endpoint: some Endpoint, as type: Result.Type = Result.self, progress: ProgressHandler? = nil

@@ -45,13 +45,13 @@ extension ObservableType {
 }
 
 extension AsyncThrowingStream where Element: Sendable, Failure == any Error {
-  /// Creates the type that many public APIs have from a stream, which is subscribed to at once.
+  /// Creates an async sequence from a stream, which is subscribed to immediately.
   ///
   /// ```swift
   /// func lines() -> AsyncThrowingStream<Line, any Error> { AsyncThrowingStream(network.lines(.get("/log"), as: Line.self)) }
   /// ```
-  /// It emits as `values` does, with backpressure. It has one loop; the subscription ends with the loop, or when the last
-  /// reference is released.
+  /// It is for APIs that return this type, and emits as `values` does, with backpressure. The subscription ends with the task of
+  /// the loop, or when the last reference is released.
   public init(_ source: some ObservableType<Element>) {
     let lease = source.values.makeAsyncIterator().lease
     self.init { try await lease.pull.next(isolation: nil) }

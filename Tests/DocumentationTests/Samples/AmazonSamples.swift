@@ -3,6 +3,10 @@ import NetLayer
 import NetLayerTesting
 import XCTest
 
+func isGenuine(_ body: Data, signature: String, secret: Data) -> Bool {
+  Hash.bytes(hex: signature).map { Hash.isEqual($0, Hash.hmacSHA256(body, key: secret)) } ?? false
+}
+
 /// The signer of the guide, whose signatures are those of botocore 1.43.
 final class AmazonSamples: XCTestCase {
   private func authorization(_ service: String, _ call: Call<Response>) async throws -> String {
@@ -20,6 +24,15 @@ final class AmazonSamples: XCTestCase {
   private func expected(_ service: String, _ signature: String) -> String {
     "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261128/eu-west-1/\(service)/aws4_request, "
       + "SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token, Signature=\(signature)"
+  }
+
+  func test_webhooks() {
+    let (body, secret) = (Data("{}".utf8), Data("s".utf8))
+    let signature = Hash.hex(Hash.hmacSHA256(body, key: secret))
+    XCTAssertTrue(isGenuine(body, signature: signature.uppercased(), secret: secret))
+    for other in ["", "00", String(signature.reversed()), "sha256=" + signature] {
+      XCTAssertFalse(isGenuine(body, signature: other, secret: secret))
+    }
   }
 
   func test_signaturesAreThoseOfBotocore() async throws {

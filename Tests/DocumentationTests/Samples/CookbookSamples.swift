@@ -41,11 +41,12 @@ final class CookbookSamples: XCTestCase {
 
   func test_sendAnApiKeyOrAUserNameAndAPassword() async throws {
     let url = url
-    let key = "k"
+    let (key, filesURL) = ("k", URL(string: "https://files.example"))
 
     let withKey = Network(Backend(baseURL: url, headers: ["X-Api-Key": key]))
     let withPassword = Network(Backend(baseURL: url, headers: .basic(user: "ada", password: "secret")))
-    _ = (withKey, withPassword)
+    let files = withKey.with { $0.baseURL = filesURL }
+    _ = (withPassword, files)
   }
 
   func test_cancelACall() async throws {
@@ -130,6 +131,17 @@ final class CookbookSamples: XCTestCase {
     let names = try await api.fetch(.get("/search")).decode([String].self, at: "result.items")
     print(names)
     try assertPrinted(asIn: "Cookbook", 8)
+  }
+
+  func test_lenientJson() async throws {
+    let stub = StubTransport { _ in .json(#"{"data":[{"id":"12","can_delete":1}]}"#) }
+    let cloud = Network(Backend(baseURL: url, transport: stub))
+
+    let shares = try await cloud.fetch(.get("/shares"), as: JSON.self).lenient
+    for share in shares["data"].array ?? [] {
+      print(share["id"].int ?? 0, share["can_delete"].bool ?? false)
+    }
+    try assertPrinted(asIn: "MigratingFromSwiftyJSON", 0)
   }
 
   func test_readJsonWithoutAModel() async throws {

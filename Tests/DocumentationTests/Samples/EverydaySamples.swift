@@ -64,17 +64,44 @@ struct Stock: Sendable {
   }
 #endif
 
+struct Receipt: Decodable, Sendable {
+  var id: Int
+}
+
+struct GetReceipt: Endpoint {
+  typealias Output = Receipt
+  let id: Int
+  var path: String { "/receipts/\(id)" }
+}
+
 enum ShopError: Error {
   case soldOut
   case network(NetworkError)
+
+  init(_ error: any Error) {
+    let known = error as? NetworkError ?? NetworkError(kind: .other, reason: "\(error)", underlying: error)
+    self = known.status == 409 ? .soldOut : .network(known)
+  }
 }
 
-func buy(_ item: String, on shop: Network) async throws(ShopError) {
-  do {
-    try await shop.fetch(.post("/orders", json: ["item": item]))
-  } catch {
-    throw error.status == 409 ? .soldOut : .network(error)
+extension Network {
+  func call<Result>(
+    isolation: isolated (any Actor)? = #isolation, _ body: (Network) async throws -> sending Result
+  ) async throws(ShopError) -> sending Result {
+    do { return try await body(self) } catch { throw ShopError(error) }
   }
+}
+
+func receipt(_ id: Int, on shop: Network) async throws(ShopError) -> Receipt {
+  try await shop.call { try await $0.fetch(.get("/receipts/\(id)")) }
+}
+
+func receipts(_ id: Int, on shop: Network) -> Single<Receipt> {
+  shop.request(.get("/receipts/\(id)"), as: Receipt.self).mapError { ShopError($0) }
+}
+
+func load(_ router: Router<GetReceipt>, _ done: @escaping @Sendable (Result<Receipt, ShopError>) -> Void) {
+  router.request(GetReceipt(id: 7)) { done($0.mapError { ShopError($0) }) }
 }
 
 #if os(Linux)
@@ -141,6 +168,10 @@ final class EverydaySamples: XCTestCase {
     try await search.fetch(.get("/todos", query: ["tag": ["tea", "home"], "done": false]))
     print(stub.requests.last?.url.query() ?? "")
     try assertPrinted(asIn: "PlainAPIs", 1)
+
+    let pairs = [URLQueryItem(name: "sort", value: "due"), URLQueryItem(name: "tag", value: "tea")]
+    try await search.fetch(.get("/todos").query(pairs))
+    XCTAssertEqual(stub.requests.last?.url.query(), "sort=due&tag=tea")
   }
 
   func test_pathsAndMethods() async throws {
@@ -177,7 +208,7 @@ final class EverydaySamples: XCTestCase {
 
     let repos = try await git.fetchAll(.get("/repos"), of: Project.self, at: "results", by: .link(at: "next"))
     print(repos.map(\.name))
-    try assertPrinted(asIn: "ReadingAllPages", 1)
+    try assertPrinted(asIn: "ReadingAllPages", 2)
   }
 
   func test_eventsOfSeveralTypes() async throws {
@@ -292,13 +323,25 @@ final class EverydaySamples: XCTestCase {
   }
 
   func test_ownErrors() async throws {
-    let stub = StubTransport { _ in .json("{}", status: 409) }
-    do {
-      try await buy("tea", on: Network(Backend(baseURL: URL(string: "https://shop.example"), transport: stub)))
-      XCTFail("no error")
-    } catch {
-      guard case .soldOut = error else { return XCTFail("\(error)") }
+    let stub = StubTransport([
+      .init(.get, "/receipts/1", .json(#"{"id":1}"#)), .init(.get, "/receipts/7", .json("{}", status: 409)),
+    ])
+    let shop = Network(Backend(baseURL: URL(string: "https://shop.example"), transport: stub))
+    let found = try await receipt(1, on: shop)
+    XCTAssertEqual(found.id, 1)
+    var errors: [any Error] = []
+    do { _ = try await receipt(7, on: shop) } catch { errors.append(error) }
+    do { _ = try await receipt(8, on: shop) } catch { errors.append(error) }
+    do { _ = try await receipts(7, on: shop).value } catch { errors.append(error) }
+    await withCheckedContinuation { continuation in
+      load(Router(shop)) { result in
+        if case .failure(.soldOut) = result { continuation.resume() }
+      }
     }
+    guard case ShopError.soldOut = errors[0], case ShopError.network(let known) = errors[1],
+      case ShopError.soldOut = errors[2]
+    else { return XCTFail("\(errors)") }
+    XCTAssertTrue(known.reason.contains("/receipts/8"), known.reason)
   }
 
   func test_signing() async throws {

@@ -133,7 +133,7 @@ final class GuideSamples: XCTestCase {
       case "/orders" where query.isEmpty:
         return .response(headers: ["Link": "</orders?page=2>; rel=next"], body: Data(#"[{"id":1},{"id":2}]"#.utf8))
       case "/orders": return .json(#"[{"id":3}]"#)
-      case "/feed" where query.isEmpty: return .json(#"{"items":[{"id":1},{"id":2}],"meta":{"next":"c2"}}"#)
+      case "/feed" where query.isEmpty: return .json(#"{"items":[{"id":1},{"id":2}],"meta":{"next":"c2","total":3}}"#)
       case "/feed": return .json(#"{"items":[{"id":3}],"meta":{}}"#)
       case "/find": return .json(#"{"orders":[{"id":1}],"next":null}"#)
       default: return .json(query.contains("p=1") || query.contains("offset=0") ? #"[{"id":1}]"# : "[]")
@@ -157,6 +157,11 @@ final class GuideSamples: XCTestCase {
     }
     try assertPrinted(asIn: "ReadingAllPages", 0)
 
+    for try await page in byCursor.take(1).values {
+      print(try page.response?.json()["meta"]["total"].int ?? 0)
+    }
+    try assertPrinted(asIn: "ReadingAllPages", 1)
+
     let broker = Network(
       Backend(
         baseURL: URL(string: "http://rabbit.example"),
@@ -168,7 +173,7 @@ final class GuideSamples: XCTestCase {
     let queues = broker.pages(
       .get("/queues", query: ["page_size": 2]), of: Project.self, at: "items", by: .number(pages: "page_count"))
     for try await page in queues.values { print(page.items.map(\.name)) }
-    try assertPrinted(asIn: "ReadingAllPages", 2)
+    try assertPrinted(asIn: "ReadingAllPages", 3)
 
     var next: Call? = .get("/orders")
     while let call = next {
@@ -176,7 +181,7 @@ final class GuideSamples: XCTestCase {
       print(try response.decode([Order].self).map(\.id))
       next = response.links["next"].map { .get($0) }
     }
-    try assertPrinted(asIn: "ReadingAllPages", 3)
+    try assertPrinted(asIn: "ReadingAllPages", 4)
 
     let pages = Observable.pages(startingAt: nil) { cursor in
       let found = try await shop.fetch(.post("/find", parameters: ["after": cursor]), as: Found.self)

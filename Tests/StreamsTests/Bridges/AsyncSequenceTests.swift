@@ -34,10 +34,12 @@ final class AsyncSequenceTests: StreamsTestCase {
 
   func test_asyncThrowingStreams_endTheirSubscriptionAndPause() async throws {
     let (counter, disposed) = (Counter(), Counter())
-    let lazy = Observable.from((1...1000).lazy.map { value -> Int in
-      counter.next()
-      return value
-    }).do(onDispose: { disposed.next() })
+    let lazy = Observable.from(
+      (1...1000).lazy.map { value -> Int in
+        counter.next()
+        return value
+      }
+    ).do(onDispose: { disposed.next() })
     var stream: AsyncThrowingStream<Int, any Error>? = AsyncThrowingStream(lazy)
     for try await element in stream! where element == 2 { break }
     stream = nil
