@@ -44,6 +44,10 @@ public struct HTTPTask: Sendable {
   }
   /// Any encodable value as a JSON body, written by the backend's `encoder`.
   public static func json(_ value: any Sendable & Encodable) -> HTTPTask { HTTPTask(kind: .json(value)) }
+
+  /// Creates a JSON body of a literal, which may mix types and nest; `nil` is null.
+  @_disfavoredOverload
+  public static func json(_ literal: JSON) -> HTTPTask { HTTPTask(kind: .json(literal)) }
   /// Parameters as a form in the body, for any method.
   public static func form(_ parameters: Parameters) -> HTTPTask { HTTPTask(kind: .form(parameters)) }
   /// Fields, data and files as `multipart/form-data`. Common parameters become fields.

@@ -16,6 +16,16 @@ extension WebSocket {
     return .deferred { [self] in sending(try reading.text(of: value)) }
   }
 
+  /// Sends a JSON literal, which may mix types and nest; `nil` is null.
+  ///
+  /// - Throws: `NetworkError`.
+  @_disfavoredOverload
+  public func send(json literal: JSON) async throws(NetworkError) { try await send(literal.description) }
+
+  /// Sends a JSON literal at each subscription; it may mix types and nest, and `nil` is null.
+  @_disfavoredOverload
+  public func sending(json literal: JSON) -> Completable { sending(literal.description) }
+
   /// The messages, each decoded from JSON by the backend's `decoder`. `String` and `Data` are the message itself. Apart from
   /// that, the same as `messages`.
   ///
@@ -41,6 +51,16 @@ extension WebSocketSession {
   public func send(json value: some Encodable & Sendable) async throws(NetworkError) {
     try await sent(sending(json: value))
   }
+
+  /// Sends a JSON literal, which may mix types and nest; `nil` is null.
+  ///
+  /// - Throws: `NetworkError`.
+  @_disfavoredOverload
+  public func send(json literal: JSON) async throws(NetworkError) { try await sent(sending(literal.description)) }
+
+  /// Sends a JSON literal at each subscription; it may mix types and nest, and `nil` is null.
+  @_disfavoredOverload
+  public func sending(json literal: JSON) -> Completable { sending(literal.description) }
 
   /// Decodes each of `messages` from JSON with the backend's `decoder`. `String` and `Data` are the message itself.
   ///

@@ -145,6 +145,9 @@ final class ResultTypeTests: XCTestCase {
   func test_decodeAndOperators_meanTheSame() async throws {
     let (text, json) = try await (network.response(Page.text), network.response(Page.json))
     XCTAssertEqual(try text.decode(String.self), Self.plain)
+    XCTAssertEqual(try ServerSentEvent(data: Self.plain).decode(String.self), Self.plain)
+    XCTAssertEqual(try ServerSentEvent(data: Self.plain).decode(Data.self), Data(Self.plain.utf8))
+    XCTAssertEqual(try ServerSentEvent(data: Self.object).decode(JSON.self).description, Self.object)
     XCTAssertEqual(try text.decode(Data.self), Data(Self.plain.utf8))
     XCTAssertEqual(try text.decode(String?.self), Self.plain)
     XCTAssertEqual(try Response(request: text.request).decode(String?.self), nil)

@@ -39,6 +39,36 @@ final class WebSocketJSONTests: XCTestCase {
     XCTAssertEqual(moves, [Move(playerName: "white"), Move(playerName: "white")], "text and binary")
   }
 
+  func test_literalsAreSentUnchanged() async throws {
+    let sent = Notes()
+    let script = StubTransport.WebSocketScript { message in
+      sent.add(message.text ?? "binary")
+      return sent.all.count < 2 ? [] : [.close(.normal)]
+    }
+    try await network(script).withWebSocket(.get("/game")) { socket in
+      try await socket.send(json: ["type": "join", "room_no": 7, "more": ["x": nil]])
+      try await socket.sending(json: ["b", 1, true]).value
+      for try await _ in socket.messages {}
+    }
+    let echo = StubTransport.WebSocketScript { message in
+      sent.add(message.text ?? "binary")
+      return [.message(message)]
+    }
+    let session = network(echo).webSocket(.get("/game")) { $0.sending(json: ["a": 1, "b": "c"]) }
+    var echoed = 0
+    for try await _ in session.messages.values {
+      echoed += 1
+      if echoed == 2 { break }
+      try await session.send(json: ["a": nil, "b": false])
+    }
+    XCTAssertEqual(
+      sent.all,
+      [
+        #"{"type":"join","room_no":7,"more":{"x":null}}"#, #"["b",1,true]"#, #"{"a":1,"b":"c"}"#,
+        #"{"a":null,"b":false}"#,
+      ])
+  }
+
   func test_aMessageThatIsNotTheModelIsAParseErrorAndReportedOnce() async throws {
     for text in [#"{"player_name":1}"#, "hello", ""] {
       let errors = Notes()
