@@ -47,6 +47,15 @@ extension StubTransport {
       StubbedResponse(delay: delay) { .failure(NetworkError(kind: kind, reason: reason, request: $0)) }
     }
 
+    /// Returns a stub that fails with `error`, for code that reads its `underlying` error, code or response.
+    public static func failure(_ error: NetworkError, after delay: Duration = .zero) -> StubbedResponse {
+      StubbedResponse(delay: delay) { request in
+        var error = error
+        error.request = error.request ?? request
+        return .failure(error)
+      }
+    }
+
     /// A response that never arrives. The request ends when the caller cancels it.
     public static var never: StubbedResponse {
       StubbedResponse(delay: .seconds(1_000_000_000)) {

@@ -36,6 +36,17 @@ final class StubbedResponseTests: XCTestCase {
     XCTAssertTrue(error.reason.contains("GET http://h/v1/user/17"))
   }
 
+  func test_stubOfAnError_hasItsRequest() throws {
+    let known = NetworkError(kind: .other, reason: "broken", underlying: CocoaError(.fileNoSuchFile))
+    let stub = StubTransport([.init(API.user(7), .failure(known)), .init(API.like, .failure(known, after: .zero))])
+    for endpoint in [API.user(7), .like] {
+      let error = try failure(of: network(stub).request(endpoint))
+      XCTAssertEqual((error.underlying as? CocoaError)?.code, .fileNoSuchFile)
+      XCTAssertEqual([error.kind.description, error.reason], ["other", "broken"])
+      XCTAssertEqual(error.request?.method, endpoint.method)
+    }
+  }
+
   func test_requestThatCannotBeRecordedFails() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "recording-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

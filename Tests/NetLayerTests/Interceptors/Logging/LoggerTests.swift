@@ -190,21 +190,17 @@ final class LoggerTests: XCTestCase {
   }
 
   func test_theRefusalOfATokenServer_isLogged() throws {
-    let tokens = VirtualNetwork(.json(#"{"error":"invalid_grant"}"#, status: 400))
-    let server = tokens.network(CallEventHandler { _ in })
+    let virtual = VirtualNetwork { request in
+      request.url.path == "/token" ? .json(#"{"error":"invalid_grant"}"#, status: 400) : .json("1")
+    }
+    let server = virtual.network(CallEventHandler { _ in })
     let login = AuthenticationInterceptor(
       for: [try XCTUnwrap(URL(string: "http://h"))],
       store: MemoryTokenStore(Token(access: "old", expiresAt: .distantPast))
     ) { _ in server.request(.post("/token"), as: String.self).map { Token(access: $0) } }
-    let notes = Notes()
-    let virtual = VirtualNetwork(.json("1"))
-    _ = virtual.network(NetworkLogger { notes.add($0) }, login).request(.get("/x"), as: Int.self)
-      .subscribe(onError: { _ in })
-    for _ in 0..<3 {
-      virtual.scheduler.start()
-      tokens.scheduler.start()
-    }
-    XCTAssertEqual(notes.all.map { $0.prefix(10) }, ["<-- FAILED"], "\(notes.all)")
+    let lines = entries(virtual, [login]) { _ = $0.request(.get("/x"), as: Int.self).subscribe(onError: { _ in }) }
+    XCTAssertEqual(lines.map { $0.prefix(10) }, ["<-- FAILED"], "\(lines)")
+    XCTAssert(lines.first?.contains("invalid_grant") == true, "\(lines)")
   }
 
   func test_aStream_isLoggedWhenItsHeadArrives() {

@@ -194,7 +194,7 @@ final class RetryInterceptorTests: XCTestCase {
     for (value, time) in [
       ("7", 7000), ("0", 0), ("Mon, 01 Jan 2001 00:00:09 GMT", 9000), ("Monday, 01-Jan-01 00:00:09 GMT", 9000),
       ("Mon Jan  1 00:00:09 2001", 9000), ("60", 60_000), ("Sun, 31 Dec 2000 00:00:00 GMT", 0), ("soon", 500),
-      ("-1", 500),
+      ("-1", 500), ("0.25", 250), ("1.0", 1000), ("0.0001", 1), ("1e1", 500), (".", 500), ("1.2.3", 500), ("٣.٥", 500),
     ] {
       let virtual = sequence(
         .response(status: 429, headers: ["Retry-After": value]), .json("ok"))
