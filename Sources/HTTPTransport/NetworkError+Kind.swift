@@ -43,6 +43,9 @@ extension NetworkError {
     public static let tooLarge = Kind(.tooLarge)
     /// A file could not be read or written, such as a download, a token file or a recording.
     public static let file = Kind(.file)
+    /// Nothing was sent, because the server has failed recently or a limit leaves no place in time; `retryAfter` is the time until
+    /// the next try.
+    public static let unavailable = Kind(.unavailable)
     /// No entry is cached, and the cache policy forbids a request.
     public static let notCached = Kind(.notCached)
     /// The pages of a list do not end: the cursor of the page `index` has already occurred.
@@ -63,17 +66,17 @@ extension NetworkError.Kind {
   enum Known: String, CaseIterable {
     case connection, unknownHost, timeout, cancelled, tls, redirect, invalidRequest, encoding, authentication, status
     case rejected, parse, tooLarge, file, notCached, repeatedPage, socketClosed, fileInUse, unknownOutcome
-    case other
+    case unavailable, other
   }
 
   /// The known kind; `other` for custom kinds.
   private var known: Known { Known(rawValue: rawValue) ?? .other }
 
-  /// Whether the failure is transient (connection, DNS, timeout), so that a retry may succeed. Used by
+  /// Whether the failure is transient (connection, DNS, timeout, unavailable), so that a retry may succeed. Used by
   /// `RetryInterceptor`, `ReachabilityInterceptor` and the reconnection of event streams.
   package var isTransient: Bool {
     switch known {
-    case .connection, .unknownHost, .timeout: true
+    case .connection, .unknownHost, .timeout, .unavailable: true
     case .cancelled, .tls, .redirect, .invalidRequest, .encoding, .authentication, .status, .rejected, .parse,
       .tooLarge, .file, .notCached, .repeatedPage, .socketClosed, .fileInUse, .unknownOutcome, .other:
       false
@@ -83,7 +86,7 @@ extension NetworkError.Kind {
   /// Whether the server could not be reached, so that a cache may respond instead.
   package var isOutage: Bool {
     switch known {
-    case .connection, .unknownHost, .timeout, .tls, .redirect: true
+    case .connection, .unknownHost, .timeout, .tls, .redirect, .unavailable: true
     case .cancelled, .invalidRequest, .encoding, .authentication, .status, .rejected, .parse, .tooLarge, .file,
       .notCached, .repeatedPage, .socketClosed, .fileInUse, .unknownOutcome, .other:
       false
@@ -95,7 +98,8 @@ extension NetworkError.Kind {
     switch known {
     case .status, .rejected: false
     case .connection, .unknownHost, .timeout, .cancelled, .tls, .redirect, .invalidRequest, .encoding, .authentication,
-      .parse, .tooLarge, .file, .notCached, .repeatedPage, .socketClosed, .fileInUse, .unknownOutcome, .other:
+      .parse, .tooLarge, .file, .notCached, .repeatedPage, .socketClosed, .fileInUse, .unknownOutcome, .unavailable,
+      .other:
       true
     }
   }
@@ -107,7 +111,7 @@ extension NetworkError.Kind {
     case .parse: -1213
     case .encoding, .invalidRequest: -1214
     case .connection, .unknownHost, .timeout, .cancelled, .tls, .redirect, .authentication, .status, .rejected,
-      .tooLarge, .file, .notCached, .repeatedPage, .socketClosed, .fileInUse, .unknownOutcome, .other:
+      .tooLarge, .file, .notCached, .repeatedPage, .socketClosed, .fileInUse, .unknownOutcome, .unavailable, .other:
       -1212
     }
   }
@@ -127,7 +131,7 @@ extension NetworkError.Kind {
     case .fileInUse: messages.fileInUse
     case .unknownOutcome: messages.unknownOutcome
     case .rejected: messages.badRequest
-    case .redirect, .socketClosed: messages.server
+    case .redirect, .socketClosed, .unavailable: messages.server
     case .repeatedPage, .other: messages.other
     case .status:
       switch status ?? 0 {

@@ -60,7 +60,7 @@ final class ReconnectCount: Sendable {
     guard isEnd || known.isTransient || isRestart || isTransientClose,
       let pause = policy.delay(after: error, attempt: attempts)
     else { return nil }
-    let busy = known.response.flatMap { RetryAfter($0.headers, now: policy.timer.now)?.pause }
+    let busy = known.retryAfter(now: policy.timer.now)
     return max(pause, min(max(stated ?? .zero, busy ?? .zero), Self.longestPause))
   }
 }

@@ -41,14 +41,14 @@ extension OutboxState.Outcome {
       if status >= 300, !mayPass {
         self = .rejected(status: status)
       } else {
-        self = .failed(error, after: error.response.flatMap { RetryAfter($0.headers, now: now)?.pause })
+        self = .failed(error, after: error.retryAfter(now: now))
       }
     // A redirect that can't be followed.
     case .rejected, .redirect: self = .rejected(status: error.response?.status)
     // Never sent, and the next attempt would fail, too.
     case .invalidRequest, .encoding: self = .rejected(status: nil)
     // A file is that of the token store, which a locked device can't read.
-    case .connection, .unknownHost, .timeout, .tls, .file: self = .unreachable(error)
+    case .connection, .unknownHost, .timeout, .tls, .file, .unavailable: self = .unreachable(error)
     // No sign-in would be signalled for an entry of no user.
     case .authentication: self = ofUser ? .unauthenticated : .rejected(status: error.response?.status)
     default: self = .failed(error)

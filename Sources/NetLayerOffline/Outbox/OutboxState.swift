@@ -234,7 +234,8 @@ struct OutboxState {
   /// Begins the pause after an attempt that has not reached the server.
   private func lose(_ item: inout Item, _ error: NetworkError, _ now: Duration) {
     item.losses += 1
-    item.notBefore = now + pause(after: error, attempt: item.losses)
+    let asked = error.kind == .unavailable ? error.retryAfter ?? .zero : .zero
+    item.notBefore = now + max(pause(after: error, attempt: item.losses), min(asked, Self.longestPause))
   }
 
   private static let rejection = NetworkError(kind: .authentication, reason: "the credentials were rejected")

@@ -231,13 +231,10 @@ final class UploadRun<E: Endpoint>: Disposable {
 
   private func pause(_ failures: Int) {
     guard let number = nextNumber() else { return }
-    let last = core.withLock { $0.last }
     let error = lastError ?? network.reading.error(.connection, "no response")
     guard var pause = policy.delay(after: error, attempt: failures) else { return post(.refused, number) }
     let clock = policy.scheduler ?? network.backend.clock
-    if case .success(let response) = last, let requested = RetryAfter(response.headers, now: clock.now)?.pause {
-      pause = max(pause, min(requested, Self.maxPause))
-    }
+    if let requested = error.retryAfter(now: clock.now) { pause = max(pause, min(requested, Self.maxPause)) }
     current.disposable = Observable<Int>.timer(pause, scheduler: clock)
       .subscribe(onNext: { [self] _ in post(.resumed, number) })
   }

@@ -76,11 +76,14 @@ public final class LimitInterceptor: SendingInterceptor {
     /// The stage; `streaming` until the end of the response's body.
     var stage = Stage.waiting
     var hasEnded: Bool { stage == .over }
+    /// Ends the wait after `maxWait`; `nil` without one.
+    let timer: SerialDisposable?
     /// The call and its subscriber until it runs or leaves. After that, the place must not retain anything else.
     var call: (call: Call, sink: Sink<Response>)?
 
     init(_ call: Call, _ sink: Sink<Response>, _ lane: HostQueue.Lane, _ begun: Date) {
       (interceptor, self.call, self.lane, self.begun) = (call.interceptor, (call, sink), lane, begun)
+      timer = call.interceptor.maxWait.map { _ in SerialDisposable() }
       priority = call.request.options.priority
       clock = call.next.clock
     }
@@ -110,11 +113,17 @@ public final class LimitInterceptor: SendingInterceptor {
   private let state: Locked<State>
   private let timer = SerialDisposable()
   private let limitsHosts: Bool
+  private let maxWait: Duration?
 
   /// Creates an interceptor with a limit of all concurrent requests, of those per host (scheme, name and port), and of
   /// the rate at which requests start. Pass `nil` for no limit.
-  public init(maxConcurrent: Int? = nil, maxPerHost: Int? = nil, rate: Rate? = nil) {
+  ///
+  /// A request that can't start within `maxWait` fails with kind `unavailable`, so that a slow server does not collect requests
+  /// whose callers no longer wait. By default, requests wait until the limit of their call. A limit below what the usual latency
+  /// needs rejects requests of a healthy server: choose about twice the usual number in flight.
+  public init(maxConcurrent: Int? = nil, maxPerHost: Int? = nil, rate: Rate? = nil, maxWait: Duration? = nil) {
     limitsHosts = maxPerHost != nil
+    self.maxWait = maxWait
     let queue = HostQueue(perHost: maxPerHost ?? .max, total: maxConcurrent ?? .max, goesByAge: true)
     state = Locked(State(queue: queue, bucket: rate.map { TokenBucket($0) }))
   }
@@ -134,9 +143,27 @@ public final class LimitInterceptor: SendingInterceptor {
     }
     sink.subscription.own(waiting)
     startAdmitted(call.next.clock)
+    guard let maxWait, let timer = waiting.timer, state.withLock({ _ in waiting.stage == .waiting }) else { return }
+    timer.disposable = waiting.clock.scheduleRelative(max(.zero, maxWait)) { [weak self, weak waiting] in
+      if let waiting { self?.giveUp(waiting, after: maxWait) }
+    }
+  }
+
+  private func giveUp(_ waiting: Waiting, after wait: Duration) {
+    let left = state.withLock { state -> (call: Call, sink: Sink<Response>)? in
+      guard waiting.stage == .waiting else { return nil }
+      waiting.stage = .over
+      state.queue.endedWaiting(in: waiting.lane, priority: waiting.priority)
+      return waiting.call.take()
+    }
+    guard let (call, sink) = left else { return }
+    let reason =
+      "not sent: no place became free within \(wait), because of a LimitInterceptor; raise its limits or maxWait"
+    sink.subscription.fail(NetworkError(kind: .unavailable, reason: reason, request: call.request))
   }
 
   private func start(_ waiting: Waiting, _ call: Call, _ sink: Sink<Response>) {
+    waiting.timer?.dispose()
     let waited = call.next.clock.now.timeIntervalSince(waiting.begun)
     call.next(call.request).run(sink.subscription) { [self] response in
       if let body = response.context[BodyReader.self]?.buffer {
@@ -166,6 +193,7 @@ public final class LimitInterceptor: SendingInterceptor {
       }
       return (true, waiting.call.take())
     }
+    waiting.timer?.dispose()
     if hasLeft { startAdmitted(waiting.clock) }
   }
 

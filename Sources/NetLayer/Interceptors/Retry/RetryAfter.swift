@@ -25,3 +25,25 @@ package struct RetryAfter {
     }
   }
 }
+
+extension Response {
+  /// The delay that the response requests with `Retry-After` (RFC 9110 §10.2.3); `nil` without such a field.
+  ///
+  /// A date is relative to the response's `Date`, or else to the clock of this system.
+  public var retryAfter: Duration? { RetryAfter(headers, now: Date())?.pause }
+}
+
+extension NetworkError {
+  /// The delay after which the same request may succeed: that of an error of kind `unavailable`, or that of its response; `nil`
+  /// if it is unknown.
+  public var retryAfter: Duration? {
+    get { retryAfter(now: Date()) }
+    set { context[RequestedPause.self] = newValue }
+  }
+
+  package func retryAfter(now: Date) -> Duration? {
+    context[RequestedPause.self] ?? response.flatMap { RetryAfter($0.headers, now: now)?.pause }
+  }
+}
+
+private enum RequestedPause: ContextKey { static var defaultValue: Duration? { nil } }

@@ -1,17 +1,17 @@
 import Streams
 
 /// A limit on retries, so that they don't make an outage worse. Each origin (scheme, host and port) has a bucket of
-/// retries, which the origin's requests refill slowly.
+/// retries, which its good responses refill slowly.
 ///
-/// A request adds `ratio` of a retry; a retry takes one. An unavailable origin receives the bucket's retries, then at
-/// most `ratio` of additional requests, 10 % by default.
+/// A good response adds `ratio` of a retry; a retry takes one. Statuses that are retried, and all of 500 and above, are not good.
+/// An origin that is down receives the bucket's retries, and no more until it responds.
 public final class RetryBudget: Sendable {
   private let capacity: Double
   private let ratio: Double
   /// Guards the missing retries of buckets that are not full. Full ones need no entry.
   private let missing = Locked<[Origin: Double]>([:])
 
-  /// Creates a budget with a bucket of `capacity` retries for each origin, to which each request adds `ratio`.
+  /// Creates a budget with a bucket of `capacity` retries for each origin, to which each good response adds `ratio`.
   ///
   /// The default of 10 covers the failures of a burst of requests.
   public init(capacity: Double = 10, ratio: Double = 0.1) {

@@ -58,19 +58,22 @@ public struct RetryInterceptor: SendingInterceptor {
 
   /// Sends `request` until it succeeds, can't be retried, or has used up the attempts or the origin's budget.
   public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
-    budget.earn(Origin(request.url))
-    return attempt(request, next)
+    attempt(request, next)
   }
 
   private func attempt(_ request: Request, _ next: InterceptorChain) -> Observable<Response> {
     guard request.attempt < policy.attempts, request.body.isRepeatable, isRepeatable(request) else {
-      return next(request)
+      return next(request).map { response in
+        earn(from: response, to: request)
+        return response
+      }
     }
     let clock = policy.scheduler ?? next.clock
     return next(request)
       .map { response in
         // Thrown, so that the response is not emitted.
         if let again = again(request, after: response, at: clock.now) { throw again }
+        earn(from: response, to: request)
         return response
       }
       .catchError { error in
@@ -82,7 +85,17 @@ public struct RetryInterceptor: SendingInterceptor {
         // The later interceptors are called after the pause, so that none sends a token or a date that it read before.
         return Observable.deferred { [request] in attempt(request, next) }
           .delaySubscription(again.pause, scheduler: clock)
+          .catchError { error in
+            // A retry that was not sent says less than the result before it.
+            guard NetworkError.wrapping(error).kind == .unavailable else { throw error }
+            return .just(try again.result.get())
+          }
       }
+  }
+
+  /// Refills the budget for a response that shows that the server works. In an outage, nothing does.
+  private func earn(from response: Response, to request: Request) {
+    if response.status < 500, !statuses.contains(response.status) { budget.earn(Origin(request.url)) }
   }
 
   private func again(_ request: Request, after response: Response, at now: Date) -> Again? {
@@ -95,7 +108,7 @@ public struct RetryInterceptor: SendingInterceptor {
       pause = Swift.max(.zero, requested)
     }
     guard CallLimit.of(request)?.allows(pause) ?? true else { return nil }
-    return budget.spend(Origin(request.url)) ? Again(pause: pause, made: made) : nil
+    return budget.spend(Origin(request.url)) ? Again(pause: pause, made: made, result: .success(response)) : nil
   }
 
   /// - Throws: The error with the remedy, if only the budget forbids the retry.
@@ -103,7 +116,8 @@ public struct RetryInterceptor: SendingInterceptor {
     let made = Swift.max(request.attempt, error.request?.attempt ?? 0)
     let status = error.statusOfTokenServer
     let mayPass = status.map(statuses.contains) ?? error.isTransient
-    guard mayPass, var pause = policy.delay(after: error, attempt: made) else { return nil }
+    // A retry of what was not sent would be rejected, too.
+    guard mayPass, error.kind != .unavailable, var pause = policy.delay(after: error, attempt: made) else { return nil }
     if status != nil, let requested = error.response.flatMap({ RetryAfter($0.headers, now: now)?.pause }) {
       if requested > maxRetryAfter { return nil }
       pause = Swift.max(.zero, requested)
@@ -116,7 +130,7 @@ public struct RetryInterceptor: SendingInterceptor {
         "; not retried, because the retry budget of \(origin.text) is used up: pass a larger RetryBudget as budget"
       throw error
     }
-    return Again(pause: pause, made: made)
+    return Again(pause: pause, made: made, result: .failure(error))
   }
 
   /// The decision to retry, which is thrown to end an attempt.
@@ -124,5 +138,6 @@ public struct RetryInterceptor: SendingInterceptor {
     let pause: Duration
     /// The number of attempts so far. An inner interceptor may have made several.
     let made: Int
+    let result: Result<Response, NetworkError>
   }
 }

@@ -268,12 +268,34 @@ final class RetryInterceptorTests: XCTestCase {
     }
     XCTAssertEqual(virtual.notes.all.count, 1000)
     let extra = virtual.stub.requests.count - 1000
-    XCTAssertLessThanOrEqual(extra, 10 + 100, "the bucket and 10 %")
-    XCTAssertGreaterThanOrEqual(extra, 10 + 98)
+    XCTAssertEqual(extra, 10, "the bucket, and nothing until the server responds")
     virtual.note("", network.responses(.get, "http://other/x"))
     virtual.scheduler.start()
     XCTAssertEqual(
       virtual.stub.requests.suffix(3).map(\.url.host), ["other", "other", "other"], "a bucket for each host")
+  }
+
+  func test_goodResponses_refillTheBudget() {
+    for (status, statuses, isGood) in [
+      (200, RetryInterceptor.defaultStatuses, true), (404, RetryInterceptor.defaultStatuses, true),
+      (429, RetryInterceptor.defaultStatuses, false), (503, [429], false), (500, [], false), (404, [404], false),
+    ] as [(Int, Set<Int>, Bool)] {
+      let virtual = VirtualNetwork { $0.url.path == "/down" ? .failure(.connection) : .json("", status: status) }
+      let retry = RetryInterceptor(
+        policy: policy(virtual, attempts: 2), statuses: statuses, budget: RetryBudget(capacity: 1))
+      let network = virtual.network(retry)
+      func requests(_ method: HTTPMethod, _ path: String) -> Int {
+        let before = virtual.stub.requests.count
+        virtual.note("", network.responses(method, path))
+        virtual.scheduler.start()
+        return virtual.stub.requests.count - before
+      }
+      XCTAssertEqual(requests(.get, "/down"), 2)
+      for _ in 0..<9 { _ = requests(.post, "/x") }
+      XCTAssertEqual(requests(.get, "/down"), 1, "nine good responses allow no retry")
+      _ = requests(.post, "/x")
+      XCTAssertEqual(requests(.get, "/down"), isGood ? 2 : 1, "\(status) \(statuses)")
+    }
   }
 
   func test_errorBehindTheBudget_namesIt() {

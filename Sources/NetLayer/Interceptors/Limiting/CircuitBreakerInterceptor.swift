@@ -1,0 +1,138 @@
+import PortableFoundation
+import Streams
+
+/// An interceptor that sends nothing to a server of which almost every recent request has failed, until probes succeed.
+///
+/// A rejected call fails immediately with kind `unavailable`, whose `retryAfter` is the time until the next probe. Callers get an
+/// answer at once, a cache responds instead, and the server is not asked while it recovers. It opens when at least `minimum`
+/// failures that span `pause`, and `ratio` of all recent results, have failed: errors of kind `connection`, `unknownHost` and
+/// `timeout`, also at the end of the call's limit, and the statuses of `isFailure`. All other responses show that the server works.
+/// A cancelled call shows nothing.
+///
+/// Each origin (scheme, host and port) has a circuit. Behind a `CacheInterceptor` that answers most calls of the good routes, one
+/// route that always fails opens the circuit of all: of ten routes, 24 % of the calls failed instead of 10 %. With
+/// `group: { $0.url.path }`, each path has its own circuit, and 10 % failed.
+///
+/// Place it after the ``RetryInterceptor``, so that it counts every attempt, and before an ``AuthenticationInterceptor``. There is
+/// one circuit for each interceptor: share it among networks to share what they know. It needs no timer.
+public final class CircuitBreakerInterceptor: SendingInterceptor {
+  /// The state of a circuit. A struct, so that a new state does not break the `switch` statements of users.
+  public struct State: Sendable, Hashable, CustomStringConvertible {
+    /// The name of the state.
+    public let description: String
+
+    /// Requests are sent.
+    public static let closed = State(description: "closed")
+    /// Requests are rejected.
+    public static let open = State(description: "open")
+    /// Probes are sent, and all other requests rejected.
+    public static let halfOpen = State(description: "half-open")
+  }
+
+  private struct Key: Hashable {
+    let origin: Origin
+    let group: String
+    var text: String { group.isEmpty ? origin.text : "\(origin.text) \(group)" }
+  }
+
+  private let rules: Circuit.Rules
+  private let group: @Sendable (Request) -> String
+  private let isFailure: @Sendable (Response) -> Bool
+  private let onChange: (@Sendable (_ circuit: String, State) -> Void)?
+  /// Guards the circuits. Requests are sent, and changes reported, outside the lock.
+  private let circuits = Locked<[Key: Circuit]>([:])
+
+  /// Creates an interceptor whose circuits are closed.
+  ///
+  /// - Parameters:
+  ///   - ratio: The part of the recent results that must have failed, 80 % by default. At 50 %, a server that rejects 60 % of the
+  ///     requests would become one that has none.
+  ///   - minimum: The number of failures that a circuit needs to open, at least one.
+  ///   - window: The time in which results fade.
+  ///   - pause: The minimum age of the first failure, and the first pause.
+  ///   - maxPause: The maximum pause, up to which each opening doubles it, and after which a probe is sent even if another one still
+  ///     runs. A server may request up to a minute with `Retry-After`.
+  ///   - probes: The number of successful probes that close a circuit.
+  ///   - group: A closure that divides the requests to an origin into several circuits by a name, such as a route.
+  ///   - isFailure: A closure that returns whether a response shows that the server is unavailable.
+  ///   - onChange: A closure that receives the name of a circuit and its new state, on the thread of the call that changed it.
+  public init(
+    ratio: Double = 0.8, minimum: Int = 5, window: Duration = .seconds(10), pause: Duration = .seconds(1),
+    maxPause: Duration = .seconds(5), probes: Int = 5, group: @escaping @Sendable (Request) -> String = { _ in "" },
+    isFailure: @escaping @Sendable (Response) -> Bool = { [502, 503, 504].contains($0.status) },
+    onChange: (@Sendable (_ circuit: String, State) -> Void)? = nil
+  ) {
+    let first = max(0, pause / .seconds(1))
+    rules = Circuit.Rules(
+      ratio: min(1, max(0, ratio)), minimum: Double(max(1, minimum)), window: max(1e-3, window / .seconds(1)),
+      pause: first, maxPause: max(first, maxPause / .seconds(1)), probes: max(1, probes))
+    (self.group, self.isFailure, self.onChange) = (group, isFailure, onChange)
+  }
+
+  /// Sends `request`, or fails with kind `unavailable`.
+  public func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+    Observable.deferred { [self] in
+      let key = Key(origin: Origin(request.url), group: group(request))
+      switch update(key, { $0.admit(at: next.clock.uptime / .seconds(1), rules) }) {
+      case .rejected(let seconds): throw rejection(of: request, key, .seconds(seconds))
+      case .sent(let ticket):
+        let judge = Judge { [self] verdict in
+          update(key) { circuit in
+            let random = Double.random(in: 0...1)
+            circuit.end(ticket, verdict, at: next.clock.uptime / .seconds(1), rules, random: random)
+          }
+        }
+        return next(request).do(
+          onNext: { [self] in judge.end(verdict(on: $0)) }, onError: { [self] in judge.end(verdict(on: $0)) },
+          onDispose: { judge.end(.none) })
+      }
+    }
+  }
+
+  private func rejection(of request: Request, _ key: Key, _ wait: Duration) -> NetworkError {
+    var error = NetworkError(
+      kind: .unavailable,
+      reason: "not sent: almost every recent request to \(key.text) has failed; the next probe is in \(wait.text)",
+      request: request)
+    error.retryAfter = wait
+    return error
+  }
+
+  private func verdict(on response: Response) -> Circuit.Verdict {
+    isFailure(response) ? .failed(retryAfter: response.retryAfter.map { $0 / .seconds(1) }) : .alive
+  }
+
+  private func verdict(on error: any Error) -> Circuit.Verdict {
+    let known = NetworkError.wrapping(error)
+    // Another server, or a limit of this process, has failed.
+    if known.isOfUnfinishedRefresh { return .none }
+    switch known.kind {
+    case .connection, .unknownHost, .timeout: return .failed(retryAfter: nil)
+    case .parse, .tooLarge: return .alive
+    default: return .none
+    }
+  }
+
+  private func update<Result>(_ key: Key, _ change: (inout Circuit) -> Result) -> Result {
+    let (result, before, after) = circuits.withLock { circuits in
+      // The table must not grow without limit for a client of very many origins.
+      if circuits.count >= 4096, circuits[key] == nil { circuits = [:] }
+      var circuit = circuits[key] ?? Circuit()
+      let before = circuit.state
+      let result = change(&circuit)
+      circuits[key] = circuit
+      return (result, before, circuit.state)
+    }
+    if before != after { onChange?(key.text, after) }
+    return result
+  }
+
+  /// Passes on the first verdict on a request.
+  private final class Judge: Sendable {
+    private let judge: Locked<(@Sendable (Circuit.Verdict) -> Void)?>
+
+    init(_ judge: @escaping @Sendable (Circuit.Verdict) -> Void) { self.judge = Locked(judge) }
+
+    func end(_ verdict: Circuit.Verdict) { judge.withLock { $0.take() }?(verdict) }
+  }
+}

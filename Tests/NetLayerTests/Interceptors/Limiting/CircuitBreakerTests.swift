@@ -1,0 +1,147 @@
+import Foundation
+import NetLayerTesting
+import Streams
+import StreamsTesting
+import TestSupport
+import XCTest
+
+@testable import HTTPTransport
+@testable import NetLayer
+
+final class CircuitBreakerTests: XCTestCase {
+  /// A server that fails until `recovery`, in milliseconds.
+  private func failing(
+    until recovery: Int = .max, _ reply: StubTransport.StubbedResponse = .json("", status: 503)
+  ) -> VirtualNetwork {
+    let clock = Box<TestScheduler?>(nil)
+    let virtual = VirtualNetwork { _ in (clock.value?.clock ?? 0) < recovery ? reply : .json("ok") }
+    clock.value = virtual.scheduler
+    return virtual
+  }
+
+  /// Makes a call each `interval` ms.
+  private func calls(
+    _ count: Int, each interval: Int = 200, _ virtual: VirtualNetwork, _ network: Network, _ path: String = "/x"
+  ) {
+    for _ in 0..<count {
+      virtual.note("", network.responses(.get, path))
+      virtual.scheduler.advanceBy(interval)
+    }
+  }
+
+  private func failure(of network: Network, _ virtual: VirtualNetwork) -> NetworkError? {
+    let errors = Box<[NetworkError]>([])
+    _ = network.responses(.get, "/x").subscribe(onError: { error in errors.update { $0.append(.wrapping(error)) } })
+    virtual.scheduler.advanceBy(1)
+    return errors.value.first
+  }
+
+  func test_aServerThatIsDown_isNotAsked_andAProbeFindsItsRecovery() {
+    let virtual = failing(until: 10_000)
+    let network = virtual.network(CircuitBreakerInterceptor())
+    calls(100, virtual, network)
+    let (sent, ok) = (virtual.stub.requests.count, virtual.notes.all.filter { $0.hasPrefix("200") }.count)
+    XCTAssertLessThan(sent, 6 + 8 + ok)
+    XCTAssertGreaterThan(ok, 20, "it closes within seconds")
+    XCTAssertEqual(Set(virtual.notes.all.compactMap { $0.split(separator: " ").first }), ["503", "200", "unavailable"])
+  }
+
+  func test_aRejection_saysWhatAndWhen_andIsNotSent() throws {
+    let virtual = failing()
+    let network = virtual.network(CircuitBreakerInterceptor(pause: .seconds(2)))
+    calls(11, virtual, network)
+    let count = virtual.stub.requests.count
+    let error = try XCTUnwrap(failure(of: network, virtual))
+    XCTAssertEqual(error.kind, .unavailable)
+    XCTAssertEqual(virtual.stub.requests.count, count)
+    let wait = try XCTUnwrap(error.retryAfter)
+    XCTAssertGreaterThan(wait, .zero)
+    XCTAssertLessThanOrEqual(wait, .seconds(3))
+    XCTAssertTrue(error.reason.contains("not sent: almost every recent request to http://h has failed"), error.reason)
+    XCTAssertEqual(error.request?.url.path, "/x")
+  }
+
+  func test_failuresAreConnections_timeoutsAndThreeStatuses() {
+    for kind in [NetworkError.Kind.connection, .unknownHost, .timeout] {
+      let virtual = failing(.failure(kind))
+      calls(10, virtual, virtual.network(CircuitBreakerInterceptor()))
+      XCTAssertLessThan(virtual.stub.requests.count, 10, kind.rawValue)
+    }
+    for status in [502, 503, 504] {
+      let virtual = failing(.json("", status: status))
+      calls(10, virtual, virtual.network(CircuitBreakerInterceptor()))
+      XCTAssertLessThan(virtual.stub.requests.count, 10, "\(status)")
+    }
+    for status in [400, 401, 404, 408, 429, 500, 501] {
+      let virtual = failing(.json("", status: status))
+      calls(10, virtual, virtual.network(CircuitBreakerInterceptor()))
+      XCTAssertEqual(virtual.stub.requests.count, 10, "\(status)")
+    }
+    for kind in [NetworkError.Kind.parse, .tls, .tooLarge, .invalidRequest, .unavailable, .authentication, .file] {
+      let virtual = failing(.failure(kind))
+      calls(10, virtual, virtual.network(CircuitBreakerInterceptor()))
+      XCTAssertEqual(virtual.stub.requests.count, 10, kind.rawValue)
+    }
+  }
+
+  func test_ownFailures() {
+    let virtual = failing(.json("", status: 500))
+    calls(10, virtual, virtual.network(CircuitBreakerInterceptor(isFailure: { $0.status == 500 })))
+    XCTAssertLessThan(virtual.stub.requests.count, 10)
+  }
+
+  func test_aCallerWhoLeaves_isNoVerdict_theEndOfTheLimitOfACallIsOne() {
+    let leaving = VirtualNetwork(.never)
+    let network = leaving.network(CircuitBreakerInterceptor())
+    for _ in 0..<30 {
+      let call = leaving.note("", network.responses(.get, "/x"))
+      leaving.scheduler.advanceBy(200)
+      call.dispose()
+    }
+    XCTAssertEqual(leaving.stub.requests.count, 30)
+
+    let hanging = VirtualNetwork(.never)
+    let limited = hanging.network(CircuitBreakerInterceptor()).with { $0.timeouts.call = .milliseconds(400) }
+    calls(60, each: 500, hanging, limited)
+    XCTAssertLessThan(hanging.stub.requests.count, 25)
+    XCTAssertTrue(hanging.notes.all.contains { $0.hasPrefix("unavailable") })
+  }
+
+  func test_originsAndGroups_haveTheirOwnCircuits() {
+    let virtual = VirtualNetwork {
+      $0.url.host == "bad" || $0.url.path == "/bad" ? .json("", status: 503) : .json("ok")
+    }
+    let changes = Notes()
+    let byPath = CircuitBreakerInterceptor(group: { $0.url.path }, onChange: { changes.add("\($0) \($1)") })
+    let network = virtual.network(byPath)
+    for _ in 0..<10 {
+      for url in ["http://h/good", "http://h/bad", "http://bad/x"] { virtual.note("", network.responses(.get, url)) }
+      virtual.scheduler.advanceBy(200)
+    }
+    let paths = virtual.stub.requests.map { "\($0.url.host ?? "")\($0.url.path)" }
+    XCTAssertEqual(paths.filter { $0 == "h/good" }.count, 10)
+    XCTAssertLessThan(paths.filter { $0 == "h/bad" }.count, 9)
+    XCTAssertLessThan(paths.filter { $0 == "bad/x" }.count, 9)
+    XCTAssertEqual(changes.all.prefix(2).sorted(), ["http://bad /x open", "http://h /bad open"])
+  }
+
+  func test_manyOrigins_haveALimitedTable() {
+    let virtual = failing()
+    let network = virtual.network(CircuitBreakerInterceptor())
+    calls(10, virtual, network)
+    XCTAssertEqual(failure(of: network, virtual)?.kind, .unavailable)
+    for number in 0..<4096 { _ = network.responses(.get, "http://h\(number)/").subscribe(onError: { _ in }) }
+    virtual.scheduler.advanceBy(1)
+    XCTAssertNil(failure(of: network, virtual), "the table was emptied")
+  }
+
+  func test_aStream_isJudgedAtItsHead() {
+    let virtual = VirtualNetwork { _ in .response(status: 503, body: Data("x".utf8)) }
+    let network = virtual.network(CircuitBreakerInterceptor())
+    for _ in 0..<10 {
+      _ = network.stream(.get("/x")).subscribe(onError: { _ in })
+      virtual.scheduler.advanceBy(200)
+    }
+    XCTAssertLessThan(virtual.stub.requests.count, 10)
+  }
+}
