@@ -191,6 +191,14 @@ final class NetLayerArticleTests: XCTestCase {
     let response = try await shop.fetch(.get("/stock"))
     print("\(response.status) after \(response.request.attempt) attempts")
     try assertPrinted(asIn: "RetriesAndLimits")
+
+    let orders = Network(
+      Backend(
+        baseURL: shopURL, transport: stub,
+        interceptors: [
+          RetryInterceptor(), CircuitBreakerInterceptor(), LimitInterceptor(maxPerHost: 40, maxWait: .milliseconds(500)),
+        ]))
+    try await orders.fetch(.get("/stock"))
   }
 
   func test_uploads() async throws {
