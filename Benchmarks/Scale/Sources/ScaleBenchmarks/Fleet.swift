@@ -4,7 +4,7 @@ import NetLayerTesting
 import StreamsTesting
 import Synchronization
 
-/// Many instances of one service, each of which calls the server once a second, each at a different time.
+/// Many instances of one service, each of which calls the server at regular times, different for each.
 struct Fleet {
   struct Result {
     /// The most requests in a tenth of a second after the stop, relative to the usual number.
@@ -15,12 +15,16 @@ struct Fleet {
     var amplification: Double
     /// The calls from the stop on that failed, in percent.
     var failed: Double
+    /// The calls from the stop on that were rejected in their process, in percent.
+    var rejected: Double
     /// The seconds after the restart until at least 99 % of the calls of each further second succeed; `nil` if that does
     /// not happen before the end.
     var recovery: Double?
   }
 
   var instances: Int
+  /// The calls of an instance in a second.
+  var rate: Int
   var seconds: Int
   var model: Server.Model
   /// Makes the interceptors of an instance.
@@ -46,7 +50,7 @@ struct Fleet {
           baseURL: URL(string: "http://backend"), transport: Wire(server: server, clock: clock), clock: clock,
           mapping: Inline(), interceptors: interceptors()))
       let phase = Double.random(in: 0..<1, using: &random)
-      call(0, phase, network, clock, calls)
+      for number in 0..<rate { call(0, (phase + Double(number)) / Double(rate), network, clock, calls) }
     }
     clock.start()
     return result(server.arrivals, calls.counts.withLock { $0 })
@@ -57,38 +61,46 @@ struct Fleet {
     guard second < seconds else { return }
     clock.scheduleAt(Int((Double(second) + phase) * 1_000)) {
       _ = network.responses(.get, "/feed").subscribe(
-        onNext: { calls.end(second, isFailed: $0.status != 200) }, onError: { _ in calls.end(second, isFailed: true) })
+        onNext: { calls.end(second, isFailed: $0.status != 200) },
+        onError: { error in
+          calls.end(second, isFailed: true, isRejected: (error as? NetworkError)?.kind == .unavailable)
+        })
       call(second + 1, phase, network, clock, calls)
     }
   }
 
-  private func result(_ arrivals: [Int: Int], _ calls: [Int: (all: Int, failed: Int)]) -> Result {
+  private func result(_ arrivals: [Int: Int], _ calls: [Int: Calls.Count]) -> Result {
     let (stop, restart) = (Int(model.stop), Int(model.restart))
-    let usual = Double(instances) / 10
+    let usual = Double(instances * rate) / 10
     let late = arrivals.filter { $0.key >= stop * 10 }
     let made = calls.filter { $0.key >= stop }
     let isGood: (Int) -> Bool = { second in
       calls[second].map { Double($0.failed) <= 0.01 * Double($0.all) } ?? false
     }
     let firstGood = (restart..<seconds).first { start in (start..<seconds).allSatisfy(isGood) }
+    func percent(_ count: (Calls.Count) -> Int) -> Double {
+      100 * Double(made.values.reduce(0) { $0 + count($1) }) / Double(made.values.reduce(0) { $0 + $1.all })
+    }
     return Result(
       peak: Double(late.values.max() ?? 0) / usual,
       peakAfterRestart: Double(late.filter { $0.key >= restart * 10 }.values.max() ?? 0) / usual,
       amplification: Double(late.values.reduce(0, +)) / Double(made.values.reduce(0) { $0 + $1.all }),
-      failed: 100 * Double(made.values.reduce(0) { $0 + $1.failed }) / Double(made.values.reduce(0) { $0 + $1.all }),
+      failed: percent(\.failed), rejected: percent(\.rejected),
       recovery: firstGood.map { Double($0 - restart) })
   }
 }
 
 /// The number of calls in each second, and of those that failed.
 final class Calls: Sendable {
-  let counts = Mutex([Int: (all: Int, failed: Int)]())
+  struct Count { var (all, failed, rejected) = (0, 0, 0) }
+  let counts = Mutex([Int: Count]())
 
-  func end(_ second: Int, isFailed: Bool) {
+  func end(_ second: Int, isFailed: Bool, isRejected: Bool = false) {
     counts.withLock { counts in
-      var count = counts[second] ?? (0, 0)
+      var count = counts[second] ?? Count()
       count.all += 1
       if isFailed { count.failed += 1 }
+      if isRejected { count.rejected += 1 }
       counts[second] = count
     }
   }

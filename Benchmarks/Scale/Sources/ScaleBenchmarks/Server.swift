@@ -16,6 +16,9 @@ final class Server: Sendable {
     var cold = 0.5
     /// The wait in seconds from which it responds with status 503; `nil` for a server that queues everything.
     var sheds: Double? = 0.5
+    /// The requests in seconds of its capacity that it works on at once, each the slower the more there are. It responds with
+    /// status 503 to any other. `nil` for a server that works on one after the other.
+    var shared: Double?
     /// The `Retry-After` of a 503 in seconds, for the request with this number; `nil` for none.
     var retryAfter: (@Sendable (Int) -> Int)?
     /// The time limit of a client in seconds. The server completes a request even after it.
@@ -29,6 +32,15 @@ final class Server: Sendable {
     var count = 0
     /// The requests in each tenth of a second.
     var arrivals: [Int: Int] = [:]
+    /// The requests in work until `until`, and those that end in each later millisecond.
+    var (inWork, until, ends) = (0, 0, [Int: Int]())
+
+    mutating func advance(to time: Int) {
+      while until < time {
+        until += 1
+        inWork -= ends.removeValue(forKey: until) ?? 0
+      }
+    }
   }
 
   let model: Model
@@ -49,6 +61,14 @@ final class Server: Sendable {
       }
       let start = max(now, state.busyUntil)
       let capacity = now >= model.restart && now < model.warm ? model.capacity * model.cold : model.capacity
+      if let shared = model.shared {
+        state.advance(to: Int(now * 1_000))
+        if Double(state.inWork) >= shared * model.capacity { return .shed(model.retryAfter?(state.count)) }
+        let wait = 0.02 + Double(state.inWork) / capacity
+        state.inWork += 1
+        state.ends[Int((now + wait) * 1_000) + 1, default: 0] += 1
+        return wait > model.patience ? .late : .response(after: wait)
+      }
       if let limit = model.sheds, start - now > limit {
         // A rejection costs a twentieth of a response.
         state.busyUntil = start + 0.05 / capacity
