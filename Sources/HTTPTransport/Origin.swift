@@ -64,7 +64,7 @@ extension URL {
   var plainHost: String? {
     guard var host = host?.lowercased() else { return nil }
     // A percent-encoded name is decoded by `host`, but not converted like other international names (RFC 5891 §4).
-    if host.utf8.contains(where: { $0 > 0x7F }), let name = URL(string: "https://\(host)/")?.host { host = name }
+    if host.utf8.contains(where: { $0 > 0x7F }), let name = URL(text: "https://\(host)/")?.host { host = name }
     return host.hasSuffix(".") ? String(host.dropLast()) : host
   }
 

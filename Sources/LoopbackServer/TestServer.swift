@@ -84,7 +84,7 @@ public final class TestServer: Sendable {
 
   /// Returns the URL of `path` on this server. `path` starts with `/` and may contain a query.
   public func url(_ path: String) -> URL {
-    URL(string: "http://127.0.0.1:\(port)\(path)") ?? URL(filePath: "/")
+    URL(text: "http://127.0.0.1:\(port)\(path)") ?? URL(filePath: "/")
   }
 
   /// The number of requests read completely so far.

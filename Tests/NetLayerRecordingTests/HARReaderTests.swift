@@ -43,6 +43,12 @@ final class HARReaderTests: XCTestCase {
     XCTAssertEqual(try read(json.joined(separator: ",")), [])
   }
 
+  func test_aURLWithInvalidCharactersKeepsItsEscapes() throws {
+    let entry = try XCTUnwrap(read(#"{"request":{"method":"GET","url":"http://h/a b%2F?f[a]=%26#x"}}"#).first)
+    XCTAssertEqual(entry.url, "http://h/a%20b%2F?f%5Ba%5D=%26")
+    XCTAssertEqual(entry.redacted(.standard).url, entry.url)
+  }
+
   func test_aLoneSurrogateLosesOnlyItsValue() throws {
     let entry = try entry(
       response: #"{"status":200,"headers":[{"name":"A","value":"\udce9"},{"name":"B","value":"b"}]}"#)

@@ -78,7 +78,7 @@ package enum HARReader {
   private static func entry(_ json: JSON, isOwn: Bool) -> HAREntry? {
     let (request, response) = (json["request"], json["response"])
     guard let method = request["method"].string, !method.isEmpty, let text = request["url"].string,
-      let url = URL(string: String(text.prefix { $0 != "#" })), let scheme = url.scheme?.lowercased(),
+      let url = URL(text: String(text.prefix { $0 != "#" })), let scheme = url.scheme?.lowercased(),
       ["http", "https", "ws", "wss"].contains(scheme), url.host?.isEmpty == false
     else { return nil }
     var entry = HAREntry(method: method, url: url.absoluteString, status: response["status"].int ?? 0)

@@ -17,7 +17,7 @@
       guard let host = (transfer?.currentRequest ?? attempt.opening)?.url.host, !except.contains(host) else {
         return nil
       }
-      return URL(string: ProxyOptions.withPort(url))?.hostAndPort
+      return URL(text: ProxyOptions.withPort(url))?.hostAndPort
     }
 
     /// Whether the connection to the proxy uses TLS.
