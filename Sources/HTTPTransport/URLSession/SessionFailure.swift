@@ -27,19 +27,21 @@
       return NetworkError(kind: kind, reason: reason, request: request, underlying: withoutCredentials(error))
     }
 
-    /// Returns the error without the user and password of a proxy: on Linux, its texts are libcurl's.
+    /// Returns the error without the users and passwords of URLs and of a proxy. On Linux, its texts are libcurl's.
     static func withoutCredentials(_ error: any Error) -> any Error {
-      #if canImport(FoundationNetworking)
-        guard let error = error as? URLError, let text = error.userInfo[NSLocalizedDescriptionKey] as? String,
-          case let shown = ProxyOptions.withoutCredentials(text), shown != text
-        else { return error }
-        return URLError(
-          error.code,
-          userInfo: error.userInfo.merging([NSLocalizedDescriptionKey: shown]) { $1 }
-            .filter { $0.key != NSUnderlyingErrorKey })
-      #else
-        return error
-      #endif
+      guard let error = error as? URLError else { return error }
+      var (shown, isChanged) = (error.userInfo, false)
+      for (key, value) in error.userInfo {
+        let text = (value as? URL)?.absoluteString ?? value as? String ?? ""
+        let own = key == NSLocalizedDescriptionKey ? ProxyOptions.withoutCredentials(text) : text
+        let plain = Redaction.withoutUsers(own)
+        guard plain != text else { continue }
+        (shown[key], isChanged) = (value is URL ? URL(text: plain) : plain, true)
+      }
+      guard isChanged else { return error }
+      // It has the same texts.
+      shown[NSUnderlyingErrorKey] = nil
+      return URLError(error.code, userInfo: shown)
     }
 
     private static func meaning(of code: URLError.Code, _ host: String, _ url: URL) -> (NetworkError.Kind, String) {
