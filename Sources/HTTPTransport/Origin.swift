@@ -68,12 +68,15 @@ extension URL {
     return host.hasSuffix(".") ? String(host.dropLast()) : host
   }
 
-  /// The host and port, in the form used in errors: with the escapes of the URL, and with the port even if it is the
-  /// default.
+  /// The host and port, in the form used in errors: as in the URL, so that an international name is in ASCII, and with the
+  /// port even if it is the default.
   package var hostAndPort: String {
-    guard let host = host(percentEncoded: true) else { return absoluteString }
-    let name = host.contains(":") ? "[\(host)]" : host
-    return "\(name):\(portInUse)"
+    let text = absoluteString
+    guard host != nil, let start = text.firstRange(of: "//")?.upperBound else { return text }
+    let authority = text[start...].prefix { !"/?#".contains($0) }
+    let place = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+    if place.last == ":" { return "\(place)\(portInUse)" }
+    return port == nil ? "\(place):\(portInUse)" : String(place)
   }
 
   var portInUse: Int { port ?? ownPort }

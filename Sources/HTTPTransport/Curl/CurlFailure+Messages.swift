@@ -21,12 +21,13 @@
         reason: incompleteBody(transfer.hostAndPort, handle, reason), request: transfer.request)
     }
 
-    static func connectTimeout(_ transfer: some CurlOperation) -> NetworkError {
-      NetworkError(kind: .timeout, reason: connectTimeoutReason(transfer), request: transfer.request)
+    static func connectTimeout(_ transfer: some CurlOperation, _ handle: CurlHandle?) -> NetworkError {
+      NetworkError(kind: .timeout, reason: connectTimeoutReason(transfer, handle), request: transfer.request)
     }
 
-    static func connectTimeoutReason(_ transfer: some CurlOperation) -> String {
-      "could not connect to \(transfer.hostAndPort) within Timeouts.connect "
+    static func connectTimeoutReason(_ transfer: some CurlOperation, _ handle: CurlHandle?) -> String {
+      let proxy = handle?.route.map { " through the proxy \($0.place) of \($0.setting)" } ?? ""
+      return "could not connect to \(transfer.hostAndPort)\(proxy) within Timeouts.connect "
         + "(\(transfer.request.timeouts.connect.text)); raise the limit or check the network"
     }
 

@@ -45,21 +45,11 @@
     }
 
     private static func meaning(of code: URLError.Code, _ host: String, _ url: URL) -> (NetworkError.Kind, String) {
-      switch code {
+      if let problem = problems[code] { return (problem.kind, problem.reason(ConnectionSides(server: host))) }
+      return switch code {
       case .cancelled: (.cancelled, "URLSession cancelled the request to \(host)")
       case .timedOut: (.timeout, "the request to \(host) timed out at the URLSession's own limit")
-      case .cannotFindHost, .dnsLookupFailed:
-        (.unknownHost, "the host \(url.host ?? "") can't be resolved; check its spelling and the network")
-      case .cannotConnectToHost: (.connection, "could not connect to \(host); check that a server is listening there")
-      case .networkConnectionLost:
-        (.connection, "the connection to \(host) was lost before the response was complete; try again")
       case .notConnectedToInternet: (.connection, "no network is available to reach \(host); check the network")
-      case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
-        .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
-        .clientCertificateRequired:
-        (.tls, "the TLS handshake with \(host) failed; check the server's certificate")
-      // Linux reports this for a response that is not HTTP. The URL's scheme has already been checked.
-      case .unsupportedURL: (.parse, "\(host) did not respond with HTTP; check the port")
       case .cannotDecodeContentData, .cannotDecodeRawData, .cannotParseResponse:
         (.parse, "the response from \(host) is not valid; check the server")
       case .badURL: (.invalidRequest, "URLSession rejected the URL \(url.absoluteString)")
@@ -67,6 +57,16 @@
       default: (.connection, "the request to \(host) failed")
       }
     }
+
+    private static let problems: [URLError.Code: ConnectionProblem] = [
+      .cannotFindHost: .unknownHost, .dnsLookupFailed: .unknownHost, .cannotConnectToHost: .refused,
+      .networkConnectionLost: .lost, .secureConnectionFailed: .handshake,
+      .serverCertificateHasBadDate: .expiredCertificate, .serverCertificateNotYetValid: .earlyCertificate,
+      .serverCertificateUntrusted: .untrustedCertificate, .serverCertificateHasUnknownRoot: .untrustedCertificate,
+      .clientCertificateRejected: .identityRefused, .clientCertificateRequired: .identityRequired,
+      // Linux reports this for a response that is not HTTP. The URL's scheme has already been checked.
+      .unsupportedURL: .notHTTP,
+    ]
 
     /// Returns the error of an incomplete body, which a session on Linux accepts as complete.
     static func cutShort(_ transfer: SessionTransfer, _ response: HTTPURLResponse) -> NetworkError? {

@@ -52,7 +52,7 @@
         try handle.prepare(transfer)
       } catch {
         retire(handle)
-        end(transfer, .failure(error))
+        end(transfer, .failure(error.about(transfer.request)))
         return false
       }
       guard ccurl_multi_add(multi, handle.easy) == 0 else {
