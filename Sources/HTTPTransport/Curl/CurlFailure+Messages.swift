@@ -35,8 +35,12 @@
     static func incompleteHead(_ transfer: CurlTransfer) -> NetworkError {
       NetworkError(
         kind: .connection,
-        reason: "\(transfer.hostAndPort) closed the connection in the middle of the response header; try again",
+        reason: incompleteHead(transfer.hostAndPort),
         request: transfer.request)
+    }
+
+    static func incompleteHead(_ peer: String) -> String {
+      "\(peer) closed the connection in the middle of the response header; try again"
     }
 
     static func timeout(_ transfer: CurlTransfer, _ limit: String, _ span: Duration?) -> NetworkError {

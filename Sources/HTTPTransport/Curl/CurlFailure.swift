@@ -216,6 +216,10 @@
 
     @Sendable private static func truncated(_ facts: CurlFacts) -> Verdict? {
       guard facts.response.status >= 200 else { return nil }
+      guard facts.response.isHeadComplete else {
+        let codes = [CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR]
+        return codes.contains(facts.code) ? (.connection, incompleteHead(facts.sides().peer)) : nil
+      }
       switch facts.code {
       case CURLE_PARTIAL_FILE: return (.connection, incompleteBody(facts.host, facts.handle))
       case CURLE_SEND_ERROR, CURLE_RECV_ERROR:

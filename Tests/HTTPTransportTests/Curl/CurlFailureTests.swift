@@ -53,6 +53,14 @@
       }
     }
 
+    func test_aConnectionThatIsResetInTheHeadIsReportedAsSuch() throws {
+      for ending in [TestServer.Response.Ending.close, .reset] {
+        let failure = try error(of: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\nX: ", ending)
+        assert(failure, .connection, says: "in the middle of the response header; try again")
+        XCTAssertFalse(failure.reason.contains("body"), failure.reason)
+      }
+    }
+
     func test_anUnreachableProxyIsNamed() throws {
       let closed = try TestServer { _ in .text("never") }
       let port = closed.port
