@@ -31,7 +31,8 @@
     /// The alert with which the other side has ended TLS; `nil` without one, and after the start of a response.
     var alert: TLSAlert? {
       let codes = [
-        CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CLIENTCERT,
+        CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION,
+        CURLE_SSL_CLIENTCERT,
       ]
       return response.status < 200 && codes.contains(code) ? TLSAlert(text) : nil
     }

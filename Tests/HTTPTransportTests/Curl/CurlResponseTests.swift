@@ -39,7 +39,8 @@
         (String(repeating: hint, count: CurlResponse.maxInterimHeads) + final, nil),
         (String(repeating: hint, count: CurlResponse.maxInterimHeads + 1) + final, "more than 1000 interim heads"),
         (
-          String(repeating: "HTTP/1.1 103 Hints\r\nX: \(String(repeating: "x", count: 60_000))\r\n\r\n", count: 5) + final,
+          String(repeating: "HTTP/1.1 103 Hints\r\nX: \(String(repeating: "x", count: 60_000))\r\n\r\n", count: 5)
+            + final,
           "larger than 262144 bytes"
         ),
       ] as [(String, String?)] {

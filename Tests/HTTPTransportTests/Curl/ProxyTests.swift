@@ -244,7 +244,9 @@
       // The server does not support TLS, so the TLS failure shows that the tunneled bytes have reached it.
       let server = try TestServer { _ in .text("never") }
       let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
-      XCTAssertEqual(TransportSuite.kind(try outcome(url, on: transport)), .tls)
+      guard case .failure(let error) = try outcome(url, on: transport) else { return XCTFail("no error") }
+      XCTAssertEqual(error.kind, .tls)
+      XCTAssert(error.reason.hasPrefix("127.0.0.1:\(server.port) did not respond with TLS"), error.reason)
       // The tunnel may reach the server later than its end reaches the client.
       until { server.connectionCount == 1 }
       XCTAssertEqual(proxy.heads.count, 1)
