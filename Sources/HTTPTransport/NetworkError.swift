@@ -19,11 +19,11 @@ public struct NetworkError: Error, Sendable, Equatable {
     get { fields.value.message }
     set { fields.value.message = newValue }
   }
-  /// The reason for developers, with the offending value and the remedy. It may contain secrets of a URL or a body: log
-  /// `description` or `failureReason`, which redact them.
+  /// The reason for developers, with the offending value and the remedy. A user and a password of a URL are hidden, but it
+  /// may contain other secrets of a URL or a body: log `description` or `failureReason`, which redact them.
   public var reason: String {
     get { fields.value.reason }
-    set { fields.value.reason = newValue }
+    set { fields.value.reason = Redaction.withoutUsers(newValue) }
   }
   /// The request, if it could be built.
   public var request: Request? {
@@ -92,7 +92,8 @@ public struct NetworkError: Error, Sendable, Equatable {
     fields = CopyOnWrite(
       Fields(
         kind: kind, code: code ?? kind.defaultCode,
-        message: message ?? Messages.localized.text(for: kind, status: response?.status), reason: reason,
+        message: message ?? Messages.localized.text(for: kind, status: response?.status),
+        reason: Redaction.withoutUsers(reason),
         request: request ?? response?.request, response: response, underlying: underlying, codingPath: codingPath))
   }
 

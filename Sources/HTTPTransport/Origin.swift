@@ -64,16 +64,19 @@ extension URL {
   var plainHost: String? {
     guard var host = host?.lowercased() else { return nil }
     // A percent-encoded name is decoded by `host`, but not converted like other international names (RFC 5891 §4).
-    if host.utf8.contains(where: { $0 > 0x7F }), let name = URL(string: "https://\(host)/")?.host { host = name }
+    if host.utf8.contains(where: { $0 > 0x7F }), let name = URL(text: "https://\(host)/")?.host { host = name }
     return host.hasSuffix(".") ? String(host.dropLast()) : host
   }
 
-  /// The host and port, in the form used in errors: with the escapes of the URL, and with the port even if it is the
-  /// default.
+  /// The host and port, in the form used in errors: as in the URL, so that an international name is in ASCII, and with the
+  /// port even if it is the default.
   package var hostAndPort: String {
-    guard let host = host(percentEncoded: true) else { return absoluteString }
-    let name = host.contains(":") ? "[\(host)]" : host
-    return "\(name):\(portInUse)"
+    let text = absoluteString
+    guard host != nil, let start = text.firstRange(of: "//")?.upperBound else { return text }
+    let authority = text[start...].prefix { !"/?#".contains($0) }
+    let place = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+    if place.last == ":" { return "\(place)\(portInUse)" }
+    return port == nil ? "\(place):\(portInUse)" : String(place)
   }
 
   var portInUse: Int { port ?? ownPort }

@@ -144,7 +144,7 @@ extension InspectedCall {
   // MARK: Copying
 
   private func request(_ entry: HAREntry) -> Request? {
-    guard let url = URL(string: entry.url) else { return nil }
+    guard let url = URL(text: entry.url) else { return nil }
     var request = Request(method: HTTPMethod(rawValue: entry.method), url: url, headers: entry.requestHeaders)
     if case .text(let text, _) = entry.requestBody { request.body = .data(Data(text.utf8)) }
     return request

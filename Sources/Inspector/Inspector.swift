@@ -19,7 +19,7 @@ public final class Inspector: Sendable {
   let server: TestServer
 
   /// The maximum number of open connections. A browser opens six for a page, and some systems allow an app only 256
-  /// descriptors, which other users of the machine must not use up.
+  /// descriptors, which other users of the machine must not use up. A further connection closes an idle one.
   static let maxConnections = 64
 
   /// Starts a page with the calls of `recorder`, until `stop()` is called or the inspector is released.
@@ -40,7 +40,7 @@ public final class Inspector: Sendable {
     let pages = InspectorPages(source, secret: secret, session: Self.secret())
     do {
       server = try TestServer(
-        maxLoggedRequests: 0, maxBodySize: { pages.bodyLimit(of: $0) }, maxConnections: Self.maxConnections,
+        maxBodySize: { pages.bodyLimit(of: $0) }, closingIdleAbove: Self.maxConnections,
         handler: { pages.respond(to: $0) })
     } catch {
       throw NetworkError(kind: .other, reason: "the inspector can't listen on 127.0.0.1: \(error)", underlying: error)

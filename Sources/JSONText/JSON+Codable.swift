@@ -9,7 +9,7 @@ extension JSON: Encodable {
   /// The encoders of NetLayer send members with unchanged names. Foundation's treats them like properties of a model: a
   /// `keyEncodingStrategy` renames them.
   ///
-  /// - Throws: `EncodingError` if there is no value, if a number fits none of these types, or if a string contains an
+  /// - Throws: `EncodingError` if there is no value, if an object has two members of one name, if a number fits none of these types, or if a string contains an
   ///   unpaired surrogate or invalid UTF-8.
   public func encode(to encoder: any Encoder) throws {
     try LargeStack.run(depth: depthBound) { () throws -> Void in try strict.encodeAll(to: encoder) }
@@ -19,7 +19,16 @@ extension JSON: Encodable {
     switch kind {
     case .object:
       var container = encoder.container(keyedBy: JSONKey.self)
-      for member in members ?? [] { try container.encode(member.value, forKey: JSONKey(member.key)) }
+      let members = members ?? []
+      // Only one of them would be sent.
+      guard members.count == count else {
+        throw EncodingError.invalidValue(
+          self,
+          .init(
+            codingPath: container.codingPath,
+            debugDescription: "The object at byte \(offset) has two members of one name; remove one."))
+      }
+      for member in members { try container.encode(member.value, forKey: JSONKey(member.key)) }
     case .array:
       var container = encoder.unkeyedContainer()
       for element in array ?? [] { try container.encode(element) }

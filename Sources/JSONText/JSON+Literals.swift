@@ -3,7 +3,8 @@ import PortableFoundation
 extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, ExpressibleByStringInterpolation,
   ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
 {
-  /// Creates an object with the members of the literal, in order; of duplicate keys, the first is used.
+  /// Creates an object with the members of the literal, in order; of duplicate keys, the first is read.
+  /// A value with duplicate keys can't be sent.
   ///
   /// The result is missing if it exceeds 512 levels, including the levels of nested values.
   public init(dictionaryLiteral elements: (String, JSON)...) {

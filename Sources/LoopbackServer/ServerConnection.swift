@@ -15,6 +15,10 @@ final class ServerConnection {
   private(set) var isClosed = false
   /// The uptime in nanoseconds at which the next part is due; `nil` without a delay.
   private(set) var due: UInt64?
+  /// The uptime in nanoseconds at which the client last sent or accepted bytes.
+  private(set) var lastActivity = DispatchTime.now().uptimeNanoseconds
+  /// Whether neither a timed response nor a WebSocket is running.
+  var isIdle: Bool { due == nil && webSocket == nil }
 
   /// The maximum number of queued bytes; the script waits until the socket accepts some of them, so that a slow client
   /// uses little memory.
@@ -43,6 +47,7 @@ final class ServerConnection {
       if !reads { return true }
       let count = socket.receive(scratch)
       if count > 0 {
+        lastActivity = DispatchTime.now().uptimeNanoseconds
         let bytes = UnsafeRawBufferPointer(rebasing: scratch[..<count])
         if webSocket == nil { parser.append(bytes) } else { webSocket?.feed(bytes) }
         if count < scratch.count { return true }
@@ -190,6 +195,7 @@ final class ServerConnection {
     while written < output.count {
       let count = output.withUnsafeBytes { socket.transmit(UnsafeRawBufferPointer(rebasing: $0[written...])) }
       if count > 0 {
+        lastActivity = DispatchTime.now().uptimeNanoseconds
         written += count
         log.sentByteCount.add(count, ordering: .relaxed)
       } else if errno == EAGAIN || errno == EWOULDBLOCK {

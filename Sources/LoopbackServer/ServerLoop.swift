@@ -14,6 +14,8 @@ final class ServerLoop: @unchecked Sendable {
   private let handler: TestServer.Handler
   private let maxBodySize: TestServer.BodyLimit?
   private let maxConnections: Int
+  /// Whether a new connection at the limit closes the one that has been idle the longest.
+  private let closesIdle: Bool
   private let expectation: @Sendable (TestServer.Request) -> Int
   private let cut: @Sendable (TestServer.Request) -> Int?
   private let wakeReader: Int32
@@ -35,7 +37,7 @@ final class ServerLoop: @unchecked Sendable {
   private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
   init(
-    listener: Socket, log: RequestLog, maxBodySize: TestServer.BodyLimit?, maxConnections: Int,
+    listener: Socket, log: RequestLog, maxBodySize: TestServer.BodyLimit?, maxConnections: Int, closesIdle: Bool,
     expectation: @escaping @Sendable (TestServer.Request) -> Int,
     cut: @escaping @Sendable (TestServer.Request) -> Int?, accepts: Bool, handler: @escaping TestServer.Handler
   ) throws {
@@ -48,6 +50,7 @@ final class ServerLoop: @unchecked Sendable {
     self.log = log
     self.maxBodySize = maxBodySize
     self.maxConnections = maxConnections
+    self.closesIdle = closesIdle
     self.handler = handler
     self.expectation = expectation
     self.cut = cut
@@ -158,13 +161,18 @@ final class ServerLoop: @unchecked Sendable {
   private func acceptAll() {
     while true {
       // At the limit, the connection stays in the backlog until another connection closes.
-      guard connections.count < maxConnections else {
+      let isFull = connections.count >= maxConnections
+      guard !isFull || closesIdle && connections.contains(where: \.isIdle) else {
         acceptsMore = false
         return
       }
       guard let socket = listener.acceptNext() else {
         if errno == EMFILE || errno == ENFILE { (acceptsMore, lacksDescriptors) = (false, true) }
         return
+      }
+      if isFull {
+        connections.filter(\.isIdle).min { $0.lastActivity < $1.lastActivity }?.close()
+        removeClosed()
       }
       accepted += 1
       log.connectionCount.add(1, ordering: .relaxed)

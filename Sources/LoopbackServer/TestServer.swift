@@ -47,13 +47,23 @@ public final class TestServer: Sendable {
       cut: cut, handler: handler)
   }
 
+  /// Starts a server for people, without a log. At the limit of connections, a new one closes the one that has been idle the
+  /// longest, so that connections without requests don't keep anyone out.
+  package convenience init(
+    maxBodySize: @escaping @Sendable (Request) -> Int, closingIdleAbove maxConnections: Int, handler: @escaping Handler
+  ) throws {
+    try self.init(
+      log: RequestLog(limit: 0), maxBodySize: maxBodySize, maxConnections: maxConnections, closesIdle: true,
+      expectation: { _ in 100 }, handler: handler)
+  }
+
   /// Starts a server that accepts no connections. Clients remain in the system's backlog.
   convenience init(isSilent: Bool) throws {
     try self.init(log: RequestLog(limit: 0), expectation: { _ in 100 }, accepts: !isSilent) { _ in .status(500) }
   }
 
   private init(
-    log: RequestLog, maxBodySize: BodyLimit? = nil, maxConnections: Int = 4_096,
+    log: RequestLog, maxBodySize: BodyLimit? = nil, maxConnections: Int = 4_096, closesIdle: Bool = false,
     expectation: @escaping @Sendable (Request) -> Int,
     cut: @escaping @Sendable (Request) -> Int? = { _ in nil }, accepts: Bool = true, handler: @escaping Handler
   ) throws {
@@ -62,7 +72,7 @@ public final class TestServer: Sendable {
       port = try listener.localPort()
       loop = try ServerLoop(
         listener: listener, log: log, maxBodySize: maxBodySize, maxConnections: Swift.max(1, maxConnections),
-        expectation: expectation, cut: cut, accepts: accepts, handler: handler)
+        closesIdle: closesIdle, expectation: expectation, cut: cut, accepts: accepts, handler: handler)
       try loop.start()
     } catch {
       listener.close()
@@ -84,7 +94,7 @@ public final class TestServer: Sendable {
 
   /// Returns the URL of `path` on this server. `path` starts with `/` and may contain a query.
   public func url(_ path: String) -> URL {
-    URL(string: "http://127.0.0.1:\(port)\(path)") ?? URL(filePath: "/")
+    URL(text: "http://127.0.0.1:\(port)\(path)") ?? URL(filePath: "/")
   }
 
   /// The number of requests read completely so far.

@@ -38,7 +38,7 @@ struct RecordedResponses: Sendable {
       if let reason = entry.missingBody {
         throw NetworkError(kind: .file, reason: "the HAR file \(file.path) can't be replayed: \(reason)")
       }
-      guard let url = URL(string: entry.url) else { continue }
+      guard let url = URL(text: entry.url) else { continue }
       let key = Key(method: entry.method, url: url, body: entry.requestBody, redaction)
       lists[key, default: []].append(entry.stubbed(redaction))
     }

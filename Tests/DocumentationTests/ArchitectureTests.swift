@@ -16,6 +16,19 @@ final class ArchitectureTests: XCTestCase {
     }
   }
 
+  func test_textBecomesAURLInOnePlace() throws {
+    let sources = root.appending(path: "Sources")
+    let files = try XCTUnwrap(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+    var found: [String] = []
+    for case let file as URL in files where file.pathExtension == "swift" {
+      let text = try String(contentsOf: file, encoding: .utf8)
+      // A literal has no invalid characters.
+      let hits = text.matches(of: #/URL\(string: [^"]/#).count + (text.contains(/URL\(dataRepresentation/) ? 1 : 0)
+      if hits > 0 { found.append(file.lastPathComponent) }
+    }
+    XCTAssertEqual(found, [], "use URL(text:), which keeps escapes")
+  }
+
   func test_pathOfACallMatchesTheCode() throws {
     let page = try String(contentsOf: root.appending(path: "docs/architecture.md"), encoding: .utf8)
     let behind = try XCTUnwrap(page.range(of: "<!-- the way of a call -->\n```\n")).upperBound

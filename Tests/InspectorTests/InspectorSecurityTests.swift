@@ -1,6 +1,8 @@
 import Foundation
 import LoopbackServer
+import NetLayer
 import NetLayerRecording
+import NetLayerTesting
 import TestSupport
 import XCTest
 
@@ -157,10 +159,31 @@ final class InspectorSecurityTests: XCTestCase {
     let page = try inspector()
     let idle = try (0..<100).map { _ in try RawClient(port: page.port) }
     let server = page.inspector.server
-    XCTAssertTrue(holds { server.openConnectionCount == Inspector.maxConnections })
-    idle[0].send("GET / HTTP/1.1\r\nHost: 127.0.0.1:\(page.port)\r\n\r\n")
-    XCTAssert(idle[0].receive(until: "not found\n").text.hasPrefix("HTTP/1.1 404 "))
+    XCTAssertTrue(holds { server.connectionCount == 100 })
+    XCTAssertEqual(server.openConnectionCount, Inspector.maxConnections)
+    idle[99].send("GET / HTTP/1.1\r\nHost: 127.0.0.1:\(page.port)\r\n\r\n")
+    XCTAssert(idle[99].receive(until: "not found\n").text.hasPrefix("HTTP/1.1 404 "))
     XCTAssertEqual(server.openConnectionCount, 64)
+  }
+
+  func test_idleConnectionsKeepNobodyOut_andCloseNoStreamOfThePage() async throws {
+    let recorder = Recorder()
+    let stub = StubTransport { _ in .json("7") }
+    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: stub, interceptors: [recorder]))
+    let page = try Page(Inspector(recorder))
+    let server = page.inspector.server
+    let events = try page.events()
+    let slow = try RawClient(port: page.port)
+    slow.send("GET / HT")
+    let idle = try (0..<200).map { _ in try RawClient(port: page.port) }
+    XCTAssertTrue(holds { server.connectionCount == 202 })
+    for _ in 0..<3 { XCTAssertEqual(try page.get("").status, 200) }
+    XCTAssertLessThanOrEqual(server.openConnectionCount, Inspector.maxConnections)
+    // The ones that have been idle the longest are closed.
+    XCTAssertEqual(slow.receive(until: nil).text, "")
+    XCTAssertEqual(idle[0].receive(until: nil).text, "")
+    try await network.fetch(.get("/a"))
+    XCTAssertFalse(try events.next("calls").isEmpty)
   }
 
   func test_aStoppedInspectorClosesItsPort() throws {

@@ -20,9 +20,14 @@ def context(protocols, client=False):
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(os.path.join(folder, "good.pem"), os.path.join(folder, "good.key"))
     tls.set_alpn_protocols(protocols)
+    if client == "old":
+        tls.maximum_version = ssl.TLSVersion.TLSv1_2
     if client:
         tls.verify_mode = ssl.CERT_REQUIRED
         tls.load_verify_locations(os.path.join(folder, "ca.pem"))
+        if os.path.exists(os.path.join(folder, "revoked.crl")):
+            tls.load_verify_locations(os.path.join(folder, "revoked.crl"))
+            tls.verify_flags |= ssl.VERIFY_CRL_CHECK_LEAF
     return tls
 
 
@@ -390,6 +395,7 @@ servers = {
     "length-cut": (H1, http1("Content-Length: 5\r\n", b"whole", False)),
     "chunked-cut": (H1, http1("Transfer-Encoding: chunked\r\n", b"5\r\nwhole\r\n0\r\n\r\n", False)),
     "client": (H1, h1_only),
+    "client-old": (H1, h1_only),
     "drop": (H1, drop),
     "idle-notify": (H1, idle_end(True, False)),
     "idle-fin": (H1, idle_end(False, True)),
@@ -426,7 +432,7 @@ def listen():
 
 
 def run(listener, protocols, serve, name):
-    tls = context(protocols, client=name == "client")
+    tls = context(protocols, client={"client": "new", "client-old": "old"}.get(name))
     number = 0
     while True:
         raw, _ = listener.accept()

@@ -37,10 +37,40 @@ final class HARReaderTests: XCTestCase {
     XCTAssertEqual(entry.responseHeaders.count, 2)
   }
 
+  func test_entriesAreFoundInAnyArchive() throws {
+    let entry = #"{"request":{"method":"GET","url":"http://h/\\\"]}/x"},"response":{"status":200}}"#
+    for text in [
+      #"{"log":{"entries":[\#(entry)]}}"#, #" { "log" : { "a":[1,[2]], "entries" : [ \#(entry) ] , "b":{} } } "#,
+      #"{"x":{"entries":[7]},"log":{"creator":{"entries":[8],"name":"\""},"entries":[\#(entry)]},"entries":[9]}"#,
+      #"{"log":{"entries":[\#(entry)],"entries":[]}}"#, #"{"\u006cog":{"entries":[\#(entry)]}}"#,
+      "\u{FEFF}" + #"{"log":{"entries":[\#(entry)]}}"#, #"{"ü":1,"log":{"entries":[\#(entry)]}}"#,
+    ] {
+      XCTAssertEqual(try HARReader.entries(in: Data(text.utf8)).map(\.url), [#"http://h/%5C%22%5D%7D/x"#], text)
+    }
+    for text in [
+      #"{"log":{"entries":[]}}"#, #"{"log":{"entries":[ ]}}"#, #"{"log":{"entries":[7,null]}}"#,
+    ] {
+      XCTAssertEqual(try HARReader.entries(in: Data(text.utf8)), [], text)
+    }
+    for text in [
+      #"{"log":{"entries":[\#(entry),]}}"#, #"{"log":{"entries":[\#(entry)"#, #"{"log":{"entries":[\#(entry)]}"#,
+      #"{"log":{"entries":[{]}}"#, #"{"log":{"entries":[1 2]}}"#, #"{"log":{"entries":["a]}}"#,
+      #"{"log":{"entries":[,]}}"#,
+    ] {
+      XCTAssertThrowsError(try HARReader.entries(in: Data(text.utf8)), text)
+    }
+  }
+
   func test_otherSchemesAreSkipped() throws {
     let urls = ["data:text/plain,a", "blob:http://h/1", "chrome-extension://x/", "http://", "", "/relative"]
     let json = urls.map { #"{"request":{"method":"GET","url":"\#($0)"},"response":{"status":200}}"# }
     XCTAssertEqual(try read(json.joined(separator: ",")), [])
+  }
+
+  func test_aURLWithInvalidCharactersKeepsItsEscapes() throws {
+    let entry = try XCTUnwrap(read(#"{"request":{"method":"GET","url":"http://h/a b%2F?f[a]=%26#x"}}"#).first)
+    XCTAssertEqual(entry.url, "http://h/a%20b%2F?f%5Ba%5D=%26")
+    XCTAssertEqual(entry.redacted(.standard).url, entry.url)
   }
 
   func test_aLoneSurrogateLosesOnlyItsValue() throws {

@@ -7,7 +7,7 @@ enum Target {
   /// - Throws: `UsageError` for any other text.
   static func url(_ text: String) throws -> URL {
     let hasScheme = text.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/\//) != nil
-    guard let url = URL(string: hasScheme ? text : "http://" + text), let scheme = url.scheme?.lowercased() else {
+    guard let url = URL(text: hasScheme ? text : "http://" + text), let scheme = url.scheme?.lowercased() else {
       throw UsageError("\(text.debugDescription) is not a valid URL; write a host and a path, as in example.com/path")
     }
     guard scheme == "http" || scheme == "https" else {

@@ -29,7 +29,7 @@ enum HostSpelling {
   static func normalized(_ host: String) -> String? {
     guard !host.contains(where: { "/*@?#% ".contains($0) }) else { return nil }
     let lacksBrackets = !host.hasPrefix("[") && host.utf8.filter { $0 == 0x3a }.count > 1
-    guard let url = URL(string: "https://\(lacksBrackets ? "[\(host)]" : host)/"), url.port == nil else { return nil }
+    guard let url = URL(text: "https://\(lacksBrackets ? "[\(host)]" : host)/"), url.port == nil else { return nil }
     return Self.host(of: url).unlessEmpty
   }
 }

@@ -4,6 +4,9 @@ extension ProxyOptions {
   /// The variables that libcurl reads, in its order: of two spellings, the first one that is not empty.
   private static let variables = [["http_proxy"], ["https_proxy", "HTTPS_PROXY"], ["all_proxy", "ALL_PROXY"]]
 
+  /// Returns the variables of requests with `https` or `http`, the first that is not empty taking precedence.
+  static func variables(isSecure: Bool) -> [String] { variables[isSecure ? 1 : 0] + variables[2] }
+
   /// libcurl also supports SOCKS 4, which `.url` does not.
   private static let environmentSchemes: Set = ["http", "https", "socks5", "socks5h", "socks", "socks4", "socks4a"]
 

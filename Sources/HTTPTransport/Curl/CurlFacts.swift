@@ -12,7 +12,30 @@
     var response: CurlResponse { handle.response }
     var host: String { transfer.hostAndPort }
     var hostAndText: String { "\(host): \(text)" }
-    var proxy: String? { handle.proxyPlace }
+    var proxy: ProxyRoute? { handle.route }
+
+    /// Whether the connection to the server is established: directly, or through a tunnel or a SOCKS proxy.
+    private var reachesServer: Bool {
+      guard let proxy else { return true }
+      guard transfer.needsTunnel else { return proxy.isSOCKS }
+      return proxy.isSOCKS || hasTunnel || handle.connectedAt != nil || handle.isOnReusedConnection
+    }
+
+    /// The sides of the connection; `isProxys` tells which one failed.
+    func sides(isProxys: Bool? = nil) -> ConnectionSides {
+      ConnectionSides(
+        server: host, proxy: proxy.map { ($0.place, $0.setting) }, isProxys: isProxys ?? !reachesServer,
+        hasIdentity: handle.configuration.tls.identity != nil, minVersion: handle.configuration.tls.minVersion)
+    }
+
+    /// The alert with which the other side has ended TLS; `nil` without one, and after the start of a response.
+    var alert: TLSAlert? {
+      let codes = [
+        CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION,
+        CURLE_SSL_CLIENTCERT,
+      ]
+      return response.status < 200 && codes.contains(code) ? TLSAlert(text) : nil
+    }
 
     /// The status of a proxy's response to CONNECT; 0 without a tunnel.
     var tunnelStatus: Int { ccurl_easy_get_long(handle.easy, CURLINFO_HTTP_CONNECTCODE) }
@@ -38,23 +61,13 @@
 
     /// Whether the connection to the server or the tunnel to it is established, but no request could be sent yet.
     var isInHandshake: Bool {
-      handle.connectedAt == nil && transfer.isSecure && (handle.proxyPlace == nil || hasTunnel)
+      handle.connectedAt == nil && transfer.isSecure && reachesServer
     }
 
-    /// Whether the server ended TLS 1.3 because a client certificate is missing. In TLS 1.3, this error arrives only
-    /// after the handshake.
-    var isCertificateDemand: Bool {
-      ["certificate required", "bad certificate", "certificate unknown", "unknown ca", "fatal alert"]
-        .contains(where: text.lowercased().contains)
-    }
-
-    /// The remedy for a connection that ended before the response. Over TLS 1.3, a server that misses a client
-    /// certificate closes the connection only after the handshake, and its alert may be lost with it.
-    var remedy: String {
-      let mayMissCertificate =
-        transfer.isSecure && handle.configuration.tls.identity == nil && !handle.isOnReusedConnection
-      return mayMissCertificate
-        ? "try again, or set TLSOptions.identity if the server requires a client certificate" : "try again"
+    /// Whether the server may have closed the connection because it misses a client certificate. Over TLS 1.3, it does so
+    /// only after the handshake, and its alert may be lost.
+    var mayMissCertificate: Bool {
+      transfer.isSecure && reachesServer && handle.configuration.tls.identity == nil && !handle.isOnReusedConnection
     }
 
     /// The system limit that prevented a connection; `nil` if there was none.

@@ -21,12 +21,13 @@
         reason: incompleteBody(transfer.hostAndPort, handle, reason), request: transfer.request)
     }
 
-    static func connectTimeout(_ transfer: some CurlOperation) -> NetworkError {
-      NetworkError(kind: .timeout, reason: connectTimeoutReason(transfer), request: transfer.request)
+    static func connectTimeout(_ transfer: some CurlOperation, _ handle: CurlHandle?) -> NetworkError {
+      NetworkError(kind: .timeout, reason: connectTimeoutReason(transfer, handle), request: transfer.request)
     }
 
-    static func connectTimeoutReason(_ transfer: some CurlOperation) -> String {
-      "could not connect to \(transfer.hostAndPort) within Timeouts.connect "
+    static func connectTimeoutReason(_ transfer: some CurlOperation, _ handle: CurlHandle?) -> String {
+      let proxy = handle?.route.map { " through the proxy \($0.place) of \($0.setting)" } ?? ""
+      return "could not connect to \(transfer.hostAndPort)\(proxy) within Timeouts.connect "
         + "(\(transfer.request.timeouts.connect.text)); raise the limit or check the network"
     }
 
@@ -34,8 +35,12 @@
     static func incompleteHead(_ transfer: CurlTransfer) -> NetworkError {
       NetworkError(
         kind: .connection,
-        reason: "\(transfer.hostAndPort) closed the connection in the middle of the response header; try again",
+        reason: incompleteHead(transfer.hostAndPort),
         request: transfer.request)
+    }
+
+    static func incompleteHead(_ peer: String) -> String {
+      "\(peer) closed the connection in the middle of the response header; try again"
     }
 
     static func timeout(_ transfer: CurlTransfer, _ limit: String, _ span: Duration?) -> NetworkError {

@@ -9,13 +9,17 @@
     var currentRequest: Request { get }
     var currentURL: String { get }
     var hostAndPort: String { get }
+    /// Whether an HTTP proxy must open a tunnel to the server.
+    var needsTunnel: Bool { get }
   }
 
   extension CurlOperation {
     var isSecure: Bool { currentURL.utf8.dropFirst(4).first.map { $0 | 0x20 == 0x73 } ?? false }
   }
 
-  extension CurlTransfer: CurlOperation {}
+  extension CurlTransfer: CurlOperation {
+    var needsTunnel: Bool { isSecure }
+  }
 
   /// The translation of libcurl's error codes to `NetworkError`s (libcurl-errors(3)).
   enum CurlFailure {
@@ -45,6 +49,7 @@
         )
       }
       let attempt = facts.handle.attempt
+      if let problem = attempt.problem { return verdict(problem, facts.sides(), nil) }
       return attempt.lossReason.map { (.connection, "\(facts.host): \($0)") }
         ?? attempt.abortReason.map { (.parse, "\(facts.host): \($0)") }
     }
@@ -59,21 +64,9 @@
       var table: [CURLcode: Row] = [
         CURLE_UNSUPPORTED_PROTOCOL: (.invalidRequest, rejectedURL),
         CURLE_URL_MALFORMAT: (.invalidRequest, rejectedURL),
-        CURLE_COULDNT_RESOLVE_PROXY: (
-          .unknownHost, { _ in "the proxy's host can't be resolved; check Configuration.proxy" }
-        ),
-        CURLE_COULDNT_RESOLVE_HOST: (
-          .unknownHost,
-          {
-            "the host \($0.transfer.currentRequest.url.host ?? "") can't be resolved; check its spelling and the network"
-          }
-        ),
         CURLE_COULDNT_CONNECT: (.connection, refused),
-        CURLE_WEIRD_SERVER_REPLY: (.parse, notHTTP),
         CURLE_HTTP2: (.connection, http2Error),
         CURLE_HTTP2_STREAM: (.connection, http2Error),
-        CURLE_PARTIAL_FILE: (.connection, closedWithoutResponse),
-        CURLE_GOT_NOTHING: (.connection, closedWithoutResponse),
         CURLE_OUT_OF_MEMORY: (
           .connection,
           {
@@ -81,10 +74,7 @@
               + "large values into the body"
           }
         ),
-        CURLE_OPERATION_TIMEDOUT: (.timeout, { connectTimeoutReason($0.transfer) }),
-        CURLE_SEND_ERROR: (.connection, lostBeforeResponse),
-        CURLE_RECV_ERROR: (.connection, lostBeforeResponse),
-        CURLE_SSL_CERTPROBLEM: (.tls, unusableIdentity),
+        CURLE_OPERATION_TIMEDOUT: (.timeout, { connectTimeoutReason($0.transfer, $0.handle) }),
         CURLE_BAD_CONTENT_ENCODING: (
           .parse, { "the body from \($0.host) does not match its Content-Encoding; check the server" }
         ),
@@ -92,41 +82,28 @@
           .connection,
           { "\($0.host) requested the body again, which can be sent only once; use a repeatable BodyStream" }
         ),
-        CURLE_SSL_CACERT_BADFILE: (
-          .tls,
-          {
-            "the certificates of the CAs can't be read: \($0.text); check TLSOptions.trust, or install the system's CAs "
-              + "(Debian: ca-certificates)"
-          }
-        ),
-        CURLE_QUIC_CONNECT_ERROR: (
-          .connection,
-          {
-            "could not connect with HTTP/3 to \($0.hostAndText); check that the server supports HTTP/3 on that UDP port, "
-              + "or use HTTPVersion.automatic"
-          }
-        ),
-        CURLE_PROXY: (
-          .connection, { "the proxy \($0.proxy ?? "") rejected \($0.hostAndText); check Configuration.proxy" }
-        ),
       ]
-      for code in [
-        CURLE_SSL_CONNECT_ERROR, CURLE_OBSOLETE51, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
-        CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION, CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_INITFAILED,
-        CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
-        CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT,
-      ] {
-        table[code] = (.tls, failedHandshake)
+      for (code, problem) in problems {
+        table[code] = (problem.kind, { problem.reason($0.sides(), $0.text) })
       }
       return table
     }()
 
+    /// The codes that mean one failure of a connection.
+    private static let problems: [(CURLcode, ConnectionProblem)] =
+      [
+        (CURLE_WEIRD_SERVER_REPLY, .notHTTP), (CURLE_SSL_CERTPROBLEM, .unusableIdentity),
+        (CURLE_SSL_CACERT_BADFILE, .unreadableTrust), (CURLE_QUIC_CONNECT_ERROR, .quicRefused),
+        (CURLE_SSL_PINNEDPUBKEYNOTMATCH, .otherKey),
+      ]
+      + [
+        CURLE_SSL_CONNECT_ERROR, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CIPHER,
+        CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CRL_BADFILE,
+        CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT,
+      ].map { ($0, .handshake) }
+
     @Sendable private static func rejectedURL(_ facts: CurlFacts) -> String {
       "libcurl rejected the URL \(facts.transfer.currentURL): \(facts.text)"
-    }
-
-    @Sendable private static func notHTTP(_ facts: CurlFacts) -> String {
-      "\(facts.host) did not respond with HTTP: \(facts.text); check the port"
     }
 
     @Sendable private static func refused(_ facts: CurlFacts) -> String {
@@ -136,38 +113,11 @@
           "could not connect to \(facts.host) at \(address.text): \(facts.text); check Configuration.addresses, and "
           + "that a server is listening there"
       }
-      if let proxy = facts.proxy {
-        return "could not connect to \(facts.host) through the proxy \(proxy): \(facts.text); check "
-          + "Configuration.proxy, and that a proxy is listening there"
-      }
-      return "could not connect to \(facts.hostAndText); check that a server is listening there"
+      return ConnectionProblem.refused.reason(facts.sides(isProxys: facts.proxy != nil), facts.text)
     }
 
     @Sendable private static func http2Error(_ facts: CurlFacts) -> String {
       "HTTP/2 error with \(facts.hostAndText) (libcurl error \(facts.code.rawValue)); try again"
-    }
-
-    @Sendable private static func closedWithoutResponse(_ facts: CurlFacts) -> String {
-      "\(facts.host) closed the connection without a response; \(facts.remedy)"
-    }
-
-    @Sendable private static func lostBeforeResponse(_ facts: CurlFacts) -> String {
-      "the connection to \(facts.host) was lost before the response (\(facts.text)); \(facts.remedy)"
-    }
-
-    @Sendable private static func unusableIdentity(_ facts: CurlFacts) -> String {
-      "the client certificate or key can't be used for \(facts.host): \(facts.text); check the files and the "
-        + "password of TLSOptions.identity"
-    }
-
-    @Sendable private static func failedHandshake(_ facts: CurlFacts) -> String {
-      if facts.isPlainText, facts.proxy == nil {
-        return "\(facts.host) did not respond with TLS: \(facts.text); use another port, or an http URL"
-      }
-      let isProxys = facts.handle.connectedAt == nil && facts.handle.isSecureProxy && facts.tunnelStatus <= 0
-      let target = isProxys ? "the proxy \(facts.proxy ?? "") for \(facts.host)" : facts.host
-      return "the TLS handshake with \(target) failed: \(facts.text); check the certificate of the "
-        + "\(isProxys ? "proxy" : "server"), or trust its CA with TLSOptions.trust"
     }
 
     // MARK: The codes with several meanings
@@ -175,21 +125,61 @@
     /// The rules for codes whose meaning depends on other facts. The first one that applies wins: for a lost connection,
     /// a cause in the tunnel comes before one in the handshake, and that before one in the response.
     private static let rules: [@Sendable (CurlFacts) -> Verdict?] = [
-      refusedTunnel, closedInHandshake, demandedCertificate, peerIsGone, invalidChunks, truncated,
-      invalidHead, tooLargeHead,
-      unusableKey,
-      protocolOfResponse,
+      unresolved, refusedTunnel, alerted, failedHandshake, closedInHandshake, peerIsGone, invalidChunks, truncated,
+      invalidHead, tooLargeHead, unusableKey, closed, protocolOfResponse,
     ]
+
+    private static func verdict(_ problem: ConnectionProblem, _ sides: ConnectionSides, _ cause: String?) -> Verdict {
+      (problem.kind, problem.reason(sides, cause))
+    }
+
+    /// libcurl reports the host of a SOCKS proxy, and a host that it resolves for such a proxy, with the codes of others.
+    @Sendable private static func unresolved(_ facts: CurlFacts) -> Verdict? {
+      switch facts.code {
+      case CURLE_COULDNT_RESOLVE_PROXY: return verdict(.unknownHost, facts.sides(isProxys: true), nil)
+      case CURLE_COULDNT_RESOLVE_HOST:
+        let name = facts.proxy.map { $0.place.prefix(upTo: $0.place.lastIndex(of: ":") ?? $0.place.endIndex) }
+        let host = facts.transfer.currentRequest.url.host ?? ""
+        let isProxys = name.map { facts.text.hasSuffix($0) && $0 != host } ?? false
+        return verdict(.unknownHost, facts.sides(isProxys: isProxys), nil)
+      case CURLE_PROXY where facts.text.lowercased().contains("resolve"):
+        return verdict(.unknownHost, facts.sides(isProxys: false), nil)
+      case CURLE_PROXY: return verdict(.proxyRejected, facts.sides(isProxys: true), facts.text)
+      default: return nil
+      }
+    }
 
     /// The code is `CURLE_COULDNT_CONNECT` since libcurl 8.15.
     @Sendable private static func refusedTunnel(_ facts: CurlFacts) -> Verdict? {
-      guard [CURLE_COULDNT_CONNECT, CURLE_RECV_ERROR].contains(facts.code), facts.tunnelStatus > 0, !facts.hasTunnel
-      else { return nil }
-      return (
-        .connection,
-        "the proxy \(facts.proxy ?? "") responded to CONNECT to \(facts.host) with \(facts.tunnelStatus); check "
-          + "Configuration.proxy, including its user and password"
-      )
+      guard [CURLE_COULDNT_CONNECT, CURLE_RECV_ERROR].contains(facts.code), facts.proxy != nil else { return nil }
+      let sides = facts.sides(isProxys: true)
+      if facts.text.contains("CONNECT response too large") { return verdict(.tunnelTooLarge, sides, nil) }
+      // libcurl does not check the first line of the response.
+      if facts.text.hasSuffix("response 0") { return verdict(.notHTTP, sides, nil) }
+      let status = facts.tunnelStatus
+      guard status >= 200, !facts.hasTunnel else { return nil }
+      let problem: ConnectionProblem =
+        status == 401 || status == 407 ? .proxyCredentials : status >= 500 ? .tunnelFailed : .tunnelForbidden
+      return verdict(problem, sides, "it responded to CONNECT with \(status)")
+    }
+
+    /// In TLS 1.3, alerts about the client's certificate arrive only after the handshake.
+    @Sendable private static func alerted(_ facts: CurlFacts) -> Verdict? {
+      let sides = facts.sides()
+      let problem = facts.alert?.problem(hasIdentity: sides.hasIdentity && !sides.isProxys)
+      return problem.map { verdict($0, sides, facts.text) }
+    }
+
+    @Sendable private static func failedHandshake(_ facts: CurlFacts) -> Verdict? {
+      let text = facts.text.lowercased()
+      switch facts.code {
+      case CURLE_SSL_CONNECT_ERROR where facts.isPlainText: return verdict(.notTLS, facts.sides(), facts.text)
+      case CURLE_SSL_CONNECT_ERROR where ["unsupported protocol", "wrong ssl version"].contains(where: text.contains):
+        return verdict(.oldTLS, facts.sides(), facts.text)
+      case CURLE_PEER_FAILED_VERIFICATION, CURLE_OBSOLETE51:
+        return verdict(.ofCertificate(text), facts.sides(), facts.text)
+      default: return nil
+      }
     }
 
     /// Not a verdict about a certificate: a server or balancer that restarts closes connections like this. GnuTLS reports
@@ -198,28 +188,21 @@
       guard
         facts.code == CURLE_SSL_CONNECT_ERROR && facts.isHangUp || facts.code == CURLE_RECV_ERROR && facts.isInHandshake
       else { return nil }
-      return (
-        .connection,
-        "\(facts.proxy.map { "the proxy \($0) or " } ?? "")\(facts.host) closed the connection during the TLS "
-          + "handshake (\(facts.text)); check that the port uses TLS, and what the server requires"
-      )
-    }
-
-    @Sendable private static func demandedCertificate(_ facts: CurlFacts) -> Verdict? {
-      guard facts.code == CURLE_RECV_ERROR, facts.isCertificateDemand else { return nil }
-      return (
-        .tls,
-        "\(facts.host) requires a client certificate or does not accept it: \(facts.text); set one in "
-          + "TLSOptions.identity"
-      )
+      return verdict(.closedInHandshake, facts.sides(), facts.text)
     }
 
     @Sendable private static func peerIsGone(_ facts: CurlFacts) -> Verdict? {
       guard facts.code == CURLE_RECV_ERROR || facts.code == CURLE_SEND_ERROR, facts.isPeerGone else { return nil }
-      return (
-        .timeout,
-        "\(facts.host) no longer responds on the open connection: \(facts.text); try again, or check the network"
-      )
+      return verdict(.gone, facts.sides(), facts.text)
+    }
+
+    /// A connection that ended before a response.
+    @Sendable private static func closed(_ facts: CurlFacts) -> Verdict? {
+      let isLost = [CURLE_SEND_ERROR, CURLE_RECV_ERROR].contains(facts.code)
+      guard isLost || [CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING].contains(facts.code) else { return nil }
+      var sides = facts.sides()
+      sides.mayMissCertificate = facts.mayMissCertificate
+      return verdict(isLost ? .lost : .closed, sides, isLost ? facts.text : nil)
     }
 
     /// Depending on its version, libcurl reports an invalid chunk with the code of a lost connection or of a bad argument.
@@ -233,6 +216,10 @@
 
     @Sendable private static func truncated(_ facts: CurlFacts) -> Verdict? {
       guard facts.response.status >= 200 else { return nil }
+      guard facts.response.isHeadComplete else {
+        let codes = [CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR]
+        return codes.contains(facts.code) ? (.connection, incompleteHead(facts.sides().peer)) : nil
+      }
       switch facts.code {
       case CURLE_PARTIAL_FILE: return (.connection, incompleteBody(facts.host, facts.handle))
       case CURLE_SEND_ERROR, CURLE_RECV_ERROR:
@@ -260,7 +247,7 @@
     @Sendable private static func unusableKey(_ facts: CurlFacts) -> Verdict? {
       guard [CURLE_SSL_CONNECT_ERROR, CURLE_BAD_FUNCTION_ARGUMENT].contains(facts.code), facts.text.contains("key file")
       else { return nil }
-      return (.tls, unusableIdentity(facts))
+      return verdict(.unusableIdentity, facts.sides(), facts.text)
     }
 
     /// libcurl uses `CURLE_UNSUPPORTED_PROTOCOL` for the scheme of a URL, and for a response that is not HTTP.
@@ -268,7 +255,7 @@
       guard facts.code == CURLE_UNSUPPORTED_PROTOCOL, !facts.text.contains("not supported or disabled") else {
         return nil
       }
-      return (.parse, notHTTP(facts))
+      return verdict(.notHTTP, facts.sides(), facts.text)
     }
   }
 #endif

@@ -55,6 +55,23 @@ public struct Redaction: Sendable, Hashable {
   /// A redaction that hides nothing. Use it only for debugging.
   public static let none = Redaction(names: [], goesByWords: false, placeholder: "", hidesNothing: true)
 
+  /// Returns a text without the users and passwords of its URLs, whoever has written it: a caller, a server or a library.
+  static func withoutUsers(_ text: String) -> String {
+    guard text.utf8.contains(UInt8(ascii: "@")) else { return text }
+    var (shown, rest) = ("", text[...])
+    while let slashes = rest.firstRange(of: "//") {
+      let before = rest[..<slashes.lowerBound].last { !$0.isLetter && !$0.isNumber && !"+-.:".contains($0) }
+      shown += rest[..<slashes.upperBound]
+      rest = rest[slashes.upperBound...]
+      // A quoted URL may contain blanks, and a quote in it is escaped.
+      let end = rest.firstIndex { "/?#\"<>\n".contains($0) || before != "\"" && $0.isWhitespace } ?? rest.endIndex
+      guard let mark = rest[..<end].lastIndex(of: "@") else { continue }
+      shown += standard.placeholder
+      rest = rest[mark...]
+    }
+    return shown + rest
+  }
+
   /// Returns a redaction that also hides `names`.
   public func hiding(_ names: Set<String>) -> Redaction { hiding(Redaction(names: names)) }
 

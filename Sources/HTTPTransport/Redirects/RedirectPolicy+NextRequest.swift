@@ -77,7 +77,7 @@ extension RedirectPolicy {
     guard let target = URL(reference: location, from: from) else { return nil }
     let old = from.absoluteString
     guard let hash = old.firstIndex(of: "#"), !location.contains("#") else { return target }
-    return URL(string: target.absoluteString + old[hash...]) ?? target
+    return URL(text: target.absoluteString + old[hash...]) ?? target
   }
 
   /// Returns the request to `target`: with the method and the body that `status` requires, and without credentials for

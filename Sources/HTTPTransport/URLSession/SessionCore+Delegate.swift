@@ -142,7 +142,7 @@
         transfer.finish(
           .failure(
             Self.error(
-              .connection, "\(transfer.hostAndPort) closed the connection without a response; try again", transfer)))
+              .connection, ConnectionProblem.closed.reason(ConnectionSides(server: transfer.hostAndPort)), transfer)))
         return
       }
       if let cut = SessionFailure.cutShort(transfer, http) {

@@ -27,37 +27,29 @@
       return NetworkError(kind: kind, reason: reason, request: request, underlying: withoutCredentials(error))
     }
 
-    /// Returns the error without the user and password of a proxy: on Linux, its texts are libcurl's.
+    /// Returns the error without the users and passwords of URLs and of a proxy. On Linux, its texts are libcurl's.
     static func withoutCredentials(_ error: any Error) -> any Error {
-      #if canImport(FoundationNetworking)
-        guard let error = error as? URLError, let text = error.userInfo[NSLocalizedDescriptionKey] as? String,
-          case let shown = ProxyOptions.withoutCredentials(text), shown != text
-        else { return error }
-        return URLError(
-          error.code,
-          userInfo: error.userInfo.merging([NSLocalizedDescriptionKey: shown]) { $1 }
-            .filter { $0.key != NSUnderlyingErrorKey })
-      #else
-        return error
-      #endif
+      guard let error = error as? URLError else { return error }
+      var (shown, isChanged) = (error.userInfo, false)
+      for (key, value) in error.userInfo {
+        let text = (value as? URL)?.absoluteString ?? value as? String ?? ""
+        let own = key == NSLocalizedDescriptionKey ? ProxyOptions.withoutCredentials(text) : text
+        let plain = Redaction.withoutUsers(own)
+        guard plain != text else { continue }
+        (shown[key], isChanged) = (value is URL ? URL(text: plain) : plain, true)
+      }
+      guard isChanged else { return error }
+      // It has the same texts.
+      shown[NSUnderlyingErrorKey] = nil
+      return URLError(error.code, userInfo: shown)
     }
 
     private static func meaning(of code: URLError.Code, _ host: String, _ url: URL) -> (NetworkError.Kind, String) {
-      switch code {
+      if let problem = problems[code] { return (problem.kind, problem.reason(ConnectionSides(server: host))) }
+      return switch code {
       case .cancelled: (.cancelled, "URLSession cancelled the request to \(host)")
       case .timedOut: (.timeout, "the request to \(host) timed out at the URLSession's own limit")
-      case .cannotFindHost, .dnsLookupFailed:
-        (.unknownHost, "the host \(url.host ?? "") can't be resolved; check its spelling and the network")
-      case .cannotConnectToHost: (.connection, "could not connect to \(host); check that a server is listening there")
-      case .networkConnectionLost:
-        (.connection, "the connection to \(host) was lost before the response was complete; try again")
       case .notConnectedToInternet: (.connection, "no network is available to reach \(host); check the network")
-      case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
-        .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
-        .clientCertificateRequired:
-        (.tls, "the TLS handshake with \(host) failed; check the server's certificate")
-      // Linux reports this for a response that is not HTTP. The URL's scheme has already been checked.
-      case .unsupportedURL: (.parse, "\(host) did not respond with HTTP; check the port")
       case .cannotDecodeContentData, .cannotDecodeRawData, .cannotParseResponse:
         (.parse, "the response from \(host) is not valid; check the server")
       case .badURL: (.invalidRequest, "URLSession rejected the URL \(url.absoluteString)")
@@ -65,6 +57,16 @@
       default: (.connection, "the request to \(host) failed")
       }
     }
+
+    private static let problems: [URLError.Code: ConnectionProblem] = [
+      .cannotFindHost: .unknownHost, .dnsLookupFailed: .unknownHost, .cannotConnectToHost: .refused,
+      .networkConnectionLost: .lost, .secureConnectionFailed: .handshake,
+      .serverCertificateHasBadDate: .expiredCertificate, .serverCertificateNotYetValid: .earlyCertificate,
+      .serverCertificateUntrusted: .untrustedCertificate, .serverCertificateHasUnknownRoot: .untrustedCertificate,
+      .clientCertificateRejected: .identityRefused, .clientCertificateRequired: .identityRequired,
+      // Linux reports this for a response that is not HTTP. The URL's scheme has already been checked.
+      .unsupportedURL: .notHTTP,
+    ]
 
     /// Returns the error of an incomplete body, which a session on Linux accepts as complete.
     static func cutShort(_ transfer: SessionTransfer, _ response: HTTPURLResponse) -> NetworkError? {

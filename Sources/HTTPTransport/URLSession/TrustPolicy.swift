@@ -51,7 +51,7 @@
     func failure(of host: String, chain: [Certificate], rejection: String?) -> NetworkError? {
       if let rejection {
         return Self.error(
-          "the certificate of \(host) is not valid: \(rejection); check it, or trust its CA with TLSOptions.trust")
+          ConnectionProblem.ofCertificate(rejection).reason(ConnectionSides(server: host), rejection))
       }
       if let authorities, !chain.contains(where: authorities.contains) {
         return Self.error(

@@ -116,7 +116,7 @@
       // URLSession raises an exception for any other scheme.
       let url = currentRequest.url.absoluteString
       let scheme = currentRequest.url.scheme?.lowercased() == "https" ? "wss" : "ws"
-      guard let session, let colon = url.firstIndex(of: ":"), let socketURL = URL(string: scheme + url[colon...]) else {
+      guard let session, let colon = url.firstIndex(of: ":"), let socketURL = URL(text: scheme + url[colon...]) else {
         return finish(.failure(error(.invalidRequest, "the URL \(url) is not valid")))
       }
       var native = URLRequest(url: socketURL)

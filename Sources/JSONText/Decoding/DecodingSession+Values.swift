@@ -117,7 +117,7 @@ extension DecodingSession {
   private func url(at place: DecodingPlace) throws -> URL {
     if word(place).kind == .null { throw mismatch(URL.self, at: place) }
     let text = try string(at: place)
-    guard let url = URL(string: text) else { throw corrupted("Invalid URL string.", at: place) }
+    guard let url = URL(text: text) else { throw corrupted("Invalid URL string.", at: place) }
     return url
   }
 

@@ -21,7 +21,7 @@ final class BaseURL: Sendable {
     if let url = known.withLock({ $0[path] }), path.utf8.allSatisfy({ $0 < 0x80 }) { return url }
     // A colon may end a scheme.
     guard !path.isEmpty, URLPath.isPlain(path), !path.utf8.contains(UInt8(ascii: ":")) else { return nil }
-    let url = URL(string: stem.text(joining: path))
+    let url = URL(text: stem.text(joining: path))
     known.withLock { known in
       if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
       known[path] = url

@@ -10,7 +10,7 @@ final class ParameterNode {
   }
 
   private struct Member {
-    var key: String
+    var key: ParameterName
     var node: ParameterNode
   }
 
@@ -18,7 +18,7 @@ final class ParameterNode {
   /// Whether the name of this member is data, which is sent unchanged.
   private var hasDataName = false
   /// The positions of the members by key, in an object with many; empty in others, which are searched.
-  private var positions: [String: Int] = [:]
+  private var positions: [ParameterName: Int] = [:]
 
   var isUntouched: Bool { if case .untouched = content { true } else { false } }
 
@@ -47,6 +47,7 @@ final class ParameterNode {
   /// Returns a new member, which replaces a member of the same name, or the existing member if `sharing`.
   func member(_ name: String, sharing: Bool = false, isData: Bool = false) -> ParameterNode {
     guard case .object(var members) = content else { return ParameterNode() }
+    let name = ParameterName(text: name)
     let position = position(of: name, in: members)
     if sharing, let position { return members[position].node }
     content = .untouched
@@ -62,7 +63,7 @@ final class ParameterNode {
     return node
   }
 
-  private func position(of name: String, in members: [Member]) -> Int? {
+  private func position(of name: ParameterName, in members: [Member]) -> Int? {
     guard members.count > 16 else { return members.firstIndex { $0.key == name } }
     if positions.isEmpty {
       for (index, member) in members.enumerated() { positions[member.key] = index }
@@ -79,7 +80,7 @@ final class ParameterNode {
     case .array(let nodes): .array(nodes.map { $0.value(keys: keys) })
     case .object(let members):
       .object(
-        Self.sorted(members, keys).map { ParameterValue.Member(name: $0.name, value: $0.node.value(keys: keys)) })
+        Self.sorted(members, keys).map { ParameterValue.Member(name: $0.name.text, value: $0.node.value(keys: keys)) })
     }
   }
 
@@ -103,17 +104,17 @@ final class ParameterNode {
       text.append(UInt8(ascii: "]"))
     case .object(let members):
       text.append(UInt8(ascii: "{"))
-      var previous: String?
+      var previous: ParameterName?
       for (name, _, node) in Self.sorted(members, keys) {
         if let previous {
           guard name != previous else {
             throw NetworkError(
-              kind: .encoding, reason: "two parameters have the encoded name \(name.debugDescription); rename one")
+              kind: .encoding, reason: "two parameters have the encoded name \(name.text.debugDescription); rename one")
           }
           text.append(UInt8(ascii: ","))
         }
         previous = name
-        JSON.quote(name, into: &text)
+        JSON.quote(name.text, into: &text)
         text.append(UInt8(ascii: ":"))
         try node.write(to: &text, keys)
       }
@@ -131,11 +132,13 @@ final class ParameterNode {
     }
   }
 
-  private typealias Named = (name: String, key: String, node: ParameterNode)
+  private typealias Named = (name: ParameterName, key: ParameterName, node: ParameterNode)
 
   private static func sorted(_ members: [Member], _ keys: JSONParameterEncoder.KeyEncoding) -> [Named] {
     let named = members.map { member -> Named in
-      (member.node.hasDataName ? member.key : keys.name(member.key), member.key, member.node)
+      (
+        member.node.hasDataName ? member.key : ParameterName(text: keys.name(member.key.text)), member.key, member.node
+      )
     }
     return named.sorted { $0.name < $1.name || ($0.name == $1.name && $0.key < $1.key) }
   }

@@ -12,7 +12,7 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
 
   /// One source of parameters; later layers take precedence.
   enum Layer: Sendable {
-    case entries([String: Value])
+    case entries([ParameterName: Value])
     case value(any Sendable & Encodable)
   }
 
@@ -23,7 +23,8 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
 
   /// Creates parameters from a literal. If a name occurs twice, the last value is used.
   public init(dictionaryLiteral elements: (String, Value)...) {
-    layers = elements.isEmpty ? [] : [.entries(Dictionary(elements, uniquingKeysWith: { $1 }))]
+    let entries = elements.map { (ParameterName(text: $0.0), $0.1) }
+    layers = entries.isEmpty ? [] : [.entries(Dictionary(entries, uniquingKeysWith: { $1 }))]
   }
 
   /// Creates parameters from the members that `value` encodes. A value that is not an object, such as an array, can
@@ -44,14 +45,14 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
   public subscript(name: String) -> Value {
     get {
       guard case .entries(let entries)? = layers.last else { return nil }
-      return entries[name] ?? nil
+      return entries[ParameterName(text: name)] ?? nil
     }
     set {
       if case .entries(var entries)? = layers.last {
-        entries.updateValue(newValue, forKey: name)
+        entries.updateValue(newValue, forKey: ParameterName(text: name))
         layers[layers.count - 1] = .entries(entries)
       } else {
-        layers.append(.entries([name: newValue]))
+        layers.append(.entries([ParameterName(text: name): newValue]))
       }
     }
   }
@@ -102,7 +103,7 @@ extension Parameters: Encodable {
       case .entries(let entries):
         var container = encoder.container(keyedBy: ParameterKey.self)
         for (name, value) in entries {
-          if let value { try container.encode(value, forKey: ParameterKey(name)) }
+          if let value { try container.encode(value, forKey: ParameterKey(name.text)) }
         }
       }
     }
@@ -118,13 +119,24 @@ extension Parameters: Encodable {
         node.becomeObject()
         for (name, value) in entries {
           if let value {
-            try encoder.store(value, in: node.member(name), path: path.adding(ParameterKey(name)))
+            try encoder.store(value, in: node.member(name.text), path: path.adding(ParameterKey(name.text)))
           } else if encoder.keepsNil {
-            node.member(name).set(.null)
+            node.member(name.text).set(.null)
           }
         }
       }
     }
+  }
+}
+
+/// A name that is compared byte by byte, as servers do (RFC 8259 §8.3). `String` holds both spellings of `é` for equal.
+struct ParameterName: Hashable {
+  let text: String
+
+  static func == (a: Self, b: Self) -> Bool { a.text == b.text && a.text.utf8.elementsEqual(b.text.utf8) }
+
+  static func < (a: Self, b: Self) -> Bool {
+    a.text == b.text ? a.text.utf8.lexicographicallyPrecedes(b.text.utf8) : a.text < b.text
   }
 }
 

@@ -18,22 +18,16 @@ enum PercentEncoding {
     }
   }
 
-  /// Returns whether a byte is allowed in a query (RFC 3986 §3.4).
-  static func query(_ byte: UInt8) -> Bool { path(byte) || byte == UInt8(ascii: "?") }
-
   /// Returns `text` with every byte percent-encoded for which `keep` returns `false`. Existing escapes are encoded
-  /// again, unless `keepingEscapes` is `true`.
-  static func encode(
-    _ text: String, keeping keep: (UInt8) -> Bool, space: String = "%20", keepingEscapes: Bool = false
-  ) -> String {
+  /// again.
+  static func encode(_ text: String, keeping keep: (UInt8) -> Bool, space: String = "%20") -> String {
     // Most texts need no escape.
     if text.utf8.allSatisfy(keep) { return text }
-    let bytes = Array(text.utf8)
     // Bytes, because appending to a string takes several times as long.
     var result: [UInt8] = []
-    result.reserveCapacity(3 * bytes.count)
-    for (index, byte) in bytes.enumerated() {
-      if keep(byte) || (keepingEscapes && isEscape(bytes, at: index)) {
+    result.reserveCapacity(3 * text.utf8.count)
+    for byte in text.utf8 {
+      if keep(byte) {
         result.append(byte)
       } else if byte == 0x20 {
         result += space.utf8
@@ -47,20 +41,6 @@ enum PercentEncoding {
   }
 
   private static let digits = Array("0123456789ABCDEF".utf8)
-
-  static func isEscape(_ bytes: [UInt8], at index: Int) -> Bool {
-    guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count else { return false }
-    return isHexadecimal(bytes[index + 1]) && isHexadecimal(bytes[index + 2])
-  }
-
-  private static func isHexadecimal(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-      UInt8(ascii: "A")...UInt8(ascii: "F"):
-      true
-    default: false
-    }
-  }
 }
 
 extension String {

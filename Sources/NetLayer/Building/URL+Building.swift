@@ -1,7 +1,8 @@
 import PortableFoundation
 
 extension URL {
-  /// Returns the URL with the encoded `text` added to its query, before its fragment, which is never sent.
+  /// Returns the URL with `text` added to its query, before its fragment, which is never sent. Escapes in `text` stay, and
+  /// bytes that a URL can't contain are escaped.
   func appending(queryText text: String) throws -> URL {
     guard !text.isEmpty else { return self }
     var whole = absoluteString
@@ -18,7 +19,7 @@ extension URL {
     whole += separator
     whole += text
     whole += fragment
-    guard let url = URL(string: whole) else {
+    guard let url = URL(text: whole) else {
       throw NetworkError(
         kind: .invalidRequest, reason: "invalid URL \(whole.debugDescription); check its percent-encoding")
     }
@@ -30,14 +31,13 @@ extension URL {
   /// - Throws: `NetworkError` of kind `invalidRequest` if the path contains `..`, a query, a fragment or a line break.
   func appending(safePath path: String) throws -> URL {
     guard !path.isEmpty else { return self }
-    var encoded = path
+    var plain = path
     if !URLPath.isPlain(path) {
       try URLPath.check(path)
-      encoded = PercentEncoding.encode(
-        URLPath.withoutDots(path), keeping: PercentEncoding.path, keepingEscapes: true)
+      plain = URLPath.withoutDots(path)
     }
-    let text = URLStem(self).text(joining: encoded)
-    guard let url = URL(string: text) else {
+    let text = URLStem(self).text(joining: plain)
+    guard let url = URL(text: text) else {
       throw NetworkError(
         kind: .invalidRequest, reason: "invalid URL \(text.debugDescription); check its percent-encoding")
     }
@@ -61,7 +61,7 @@ extension String {
 
 extension URL {
   func withoutQueryPairs(of names: [String]) -> URL {
-    URL(string: absoluteString.withoutQueryPairs(of: names)) ?? self
+    URL(text: absoluteString.withoutQueryPairs(of: names)) ?? self
   }
 
   var queryPairs: [(name: String, value: String)] {
@@ -163,7 +163,7 @@ enum URLPath {
 
 extension URL {
   /// The same URL with `http` instead of `ws`, and `https` instead of `wss`.
-  var overHTTP: URL { Self.overHTTP(absoluteString).flatMap { URL(string: $0) } ?? self }
+  var overHTTP: URL { Self.overHTTP(absoluteString).flatMap { URL(text: $0) } ?? self }
 
   /// Returns the URL with `http` or `https`, or `nil` for any other scheme.
   static func overHTTP(_ url: String) -> String? {

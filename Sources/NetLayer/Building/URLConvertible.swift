@@ -23,7 +23,7 @@ extension String: URLConvertible {
       try URLPath.checkControls(text)
       try URLPath.checkClimbing(String(text.prefix { $0 != "?" && $0 != "#" }))
       if let problem = URLAuthority.backslash(in: text) { throw NetworkError(kind: .invalidRequest, reason: problem) }
-      guard let url = URL(string: URLPath.withoutDots(url: text)) else {
+      guard let url = URL(text: URLPath.withoutDots(url: text)) else {
         throw NetworkError(
           kind: .invalidRequest, reason: "invalid URL \(debugDescription); check its host and percent-encoding")
       }
@@ -43,8 +43,10 @@ extension String: URLConvertible {
     }
     let query = String(self[utf8.index(after: mark)...])
     try URLPath.checkQuery(query, of: self)
-    return try base.url(below: nil).appending(safePath: String(self[..<mark]))
-      .appending(queryText: PercentEncoding.encode(query, keeping: PercentEncoding.query, keepingEscapes: true))
+    let url = try base.url(below: nil).appending(safePath: String(self[..<mark]))
+    // An empty query is a query, too (RFC 3986 §6.2.3).
+    guard query.isEmpty, url.query == nil else { return try url.appending(queryText: query) }
+    return URL(text: url.absoluteString + "?") ?? url
   }
 
   /// The text before the first colon, if it may be a scheme (RFC 3986 §3.1).

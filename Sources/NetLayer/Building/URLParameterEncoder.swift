@@ -111,7 +111,8 @@ public struct URLParameterEncoder: ParameterEncoder {
   /// The characters that are not escaped, in addition to letters, digits and `-._~`.
   ///
   /// The default is `/?`, which a query may contain (RFC 3986 §3.4). Non-ASCII characters, spaces and `&`, `=`, `#`,
-  /// `%` are always escaped, because they would change the meaning of the query.
+  /// `%` are always escaped, because they would change the meaning of the query. A URL can't contain `[]{}|\^<>"` and the
+  /// backtick: they stay unescaped in a form, and are escaped in a query.
   public var unescaped: String { didSet { isBackends = false } }
   /// Whether `keys` leaves the keys of dictionaries and `JSON` values unchanged, as in a JSON body.
   var keepsDataKeys = false

@@ -180,8 +180,7 @@ extension Response {
 
   /// Returns the error of a response whose status is not a success, with the message of its `envelope`.
   package func statusFailure(in envelope: Envelope) -> NetworkError {
-    let json = try? JSON(parsing: body)
-    let words = json.map { envelope.words(in: $0) } ?? words(inText: startOfText)
+    let words = serverWords(in: envelope)
     // Without the query, which may contain tokens.
     let place = url.absoluteString.prefix { $0 != "?" && $0 != "#" }
     var reason = "the server responded to \(lastMethod) \(place) with status \(status)"
@@ -192,6 +191,22 @@ extension Response {
     }
     return reading.error(
       .status, reason, code: status, message: words, response: self)
+  }
+
+  /// Returns the server's message in the body, by the rules of `envelope`; `nil` if it has none.
+  private func serverWords(in envelope: Envelope) -> String? {
+    let json = try? JSON(parsing: body)
+    return json.map { envelope.words(in: $0) } ?? words(inText: startOfText)
+  }
+
+  /// Returns `error`, of a successful response that is not the stream that the call expects, with the server's message.
+  func explainingStream(_ error: NetworkError) -> NetworkError {
+    var error = error
+    error.response = self
+    guard let words = serverWords(in: reading.envelope.value) else { return error }
+    error.message = words
+    error.reason += "; the server's message is \(words.debugDescription)"
+    return error
   }
 
   /// Returns a parse error of this response. It names a content coding that the transport has not decoded.

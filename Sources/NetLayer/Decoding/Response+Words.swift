@@ -4,6 +4,8 @@ import PortableFoundation
 extension Response {
   /// The maximum number of characters of a body in an error's reason.
   private static let excerptLength = 200
+  /// The maximum number of bytes of a body that is not the stream that a call expects.
+  static let streamExcerpt = 64 << 10
 
   /// Returns the message for the user in a body that is not JSON and starts with `text`, in the shapes that web frameworks and
   /// stores use.

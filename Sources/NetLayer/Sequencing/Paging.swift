@@ -122,7 +122,7 @@ package final class PagedCall<Item: Decodable & Sendable>: Sendable {
     // The first page has no place, so its own URL would look like a new one.
     let (last, count) = state.withLock { ($0.url, $0.count) }
     if text == last { throw NetworkError.repeated(text, after: count) }
-    guard let url = URL(string: text) else {
+    guard let url = URL(text: text) else {
       throw NetworkError(kind: .repeatedPage, reason: "the link to the next page is invalid: \(text.debugDescription)")
     }
     if url.scheme?.lowercased() == "http", state.withLock(\.refusesHTTP) {

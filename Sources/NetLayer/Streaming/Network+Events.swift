@@ -19,7 +19,7 @@ extension Network {
   /// with an event resets it.
   ///
   /// The stream fails if the status is not a success, if the `Content-Type` is not `text/event-stream`, or if an event
-  /// exceeds 1 MB. After the first successful connection, a refused connection only counts as a failed attempt, because the
+  /// exceeds 1 MB. The error's response has up to 64 KB of a body of another type, and its message is the server's. After the first successful connection, a refused connection only counts as a failed attempt, because the
   /// server may be restarting. So do the temporary statuses: 408, 425, 429 and 5xx, except 501 and 505. Status 204
   /// completes the stream, because the server has no more events.
   ///
@@ -37,6 +37,8 @@ extension Network {
   ///     the stream reconnects, or fails with an error of kind `timeout`. Choose twice the interval of the server's comments.
   ///     With `nil`, `CurlTransport` notices a server that is gone after 90 s, by TCP keepalive, and
   ///     `URLSessionTransport`, which has none, ends a connection after 10 minutes of silence.
+  ///   - acceptsPlainText: Whether a `text/plain` response and one without `Content-Type` contain events, as some servers
+  ///     send them.
   ///   - reconnect: The number of attempts in a row that fail, and the delays between them. `nil` reconnects idempotent
   ///     methods forever, with delays that grow from up to 3 s, as in browsers, to at most a minute. Other methods are
   ///     never reconnected.
@@ -45,14 +47,16 @@ extension Network {
   ///     backend's `mapping` scheduler.
   public func events(
     _ endpoint: some Endpoint, lastEventID: String? = nil, until sentinel: String? = nil, silence: Duration? = nil,
-    reconnect: RetryPolicy? = nil, onReconnect: (@Sendable (NetworkError?, Duration) -> Void)? = nil
+    acceptsPlainText: Bool = false, reconnect: RetryPolicy? = nil,
+    onReconnect: (@Sendable (NetworkError?, Duration) -> Void)? = nil
   ) -> Observable<ServerSentEvent> {
     let once = reconnect == nil && !endpoint.method.isIdempotent
     let usual = RetryPolicy(attempts: once ? 1 : .max, initialDelay: .seconds(3), maxDelay: .seconds(60))
     var reconnect = reconnect ?? usual
     reconnect.scheduler = reconnect.scheduler ?? backend.clock
     let events = Observable<ServerSentEvent>.deferred { [reconnect] in
-      let session = EventSession(lastEventID ?? "", reconnect, self.begun(CallContent(endpoint)).context)
+      let session = EventSession(
+        lastEventID ?? "", reconnect, self.begun(CallContent(endpoint)).context, acceptsPlainText: acceptsPlainText)
       let connection = self.connection(to: endpoint, session, silence: silence, patience: reconnect.timer)
       if once {
         guard let sentinel else { return connection }
@@ -89,12 +93,12 @@ extension Network {
   /// event, from 0. If a server sends events of several types, use `events(_:)` and ``ServerSentEvent/decode(_:)``.
   public func events<Model: Decodable & Sendable>(
     _ endpoint: some Endpoint, as type: Model.Type, lastEventID: String? = nil, until sentinel: String? = nil,
-    silence: Duration? = nil, reconnect: RetryPolicy? = nil,
+    silence: Duration? = nil, acceptsPlainText: Bool = false, reconnect: RetryPolicy? = nil,
     onReconnect: (@Sendable (NetworkError?, Duration) -> Void)? = nil
   ) -> Observable<Model> {
     let events = events(
-      endpoint, lastEventID: lastEventID, until: sentinel, silence: silence, reconnect: reconnect,
-      onReconnect: onReconnect)
+      endpoint, lastEventID: lastEventID, until: sentinel, silence: silence, acceptsPlainText: acceptsPlainText,
+      reconnect: reconnect, onReconnect: onReconnect)
     return events.enumerated().map { index, event in
       do {
         return try plainContent(type, text: { event.data }, bytes: { Data(event.data.utf8) }) ?? event.decode(type)
@@ -118,7 +122,14 @@ extension Network {
       self.avoidHTTP2(&call)
       let bodies = self.bodies(
         call, accept: "text/event-stream", silence: silence, patience: patience)
-      return bodies.flatMap { try session.opens($0.response) ? self.events(in: $0, session) : .empty() }
+      return bodies.flatMap { streamed -> Observable<ServerSentEvent> in
+        guard !session.refuses(streamed.response) else {
+          return self.start(of: streamed, limit: Response.streamExcerpt, patience).map {
+            throw $0.explainingStream(session.refusal(of: $0))
+          }
+        }
+        return try session.opens(streamed.response) ? self.events(in: streamed, session) : .empty()
+      }
     }
   }
 
@@ -152,12 +163,14 @@ private final class EventSession: Sendable {
   /// fed without the lock.
   private let state: Locked<State>
   private let count: ReconnectCount
+  private let acceptsPlainText: Bool
   /// The users who have begun the stream.
   let accounts: CallAccounts?
   /// The requests of all connections.
   let resends = Resends()
 
-  init(_ lastID: String, _ reconnect: RetryPolicy, _ context: Context) {
+  init(_ lastID: String, _ reconnect: RetryPolicy, _ context: Context, acceptsPlainText: Bool) {
+    self.acceptsPlainText = acceptsPlainText
     accounts = context[CallAccounts.self]
     state = Locked(State(parser: ServerSentEventParser(lastID: lastID)))
     count = ReconnectCount(reconnect)
@@ -172,17 +185,23 @@ private final class EventSession: Sendable {
     return isOver || sentinel.map { parser.unfinishedData == $0 } ?? false
   }
 
-  /// Returns whether `response` is a stream of events; `false` if there are no more events.
+  /// Returns whether the type of a response is not that of a stream of events.
+  func refuses(_ response: Response) -> Bool {
+    guard response.status != 204 else { return false }
+    let type = response.headers["Content-Type"].map { MediaType($0).essence } ?? ""
+    return type != "text/event-stream" && !(acceptsPlainText && (type.isEmpty || type == "text/plain"))
+  }
+
+  func refusal(of response: Response) -> NetworkError {
+    let type = response.headers["Content-Type"] ?? "no Content-Type"
+    return response.parseFailure("the response has \(type) instead of text/event-stream; check the endpoint")
+  }
+
+  /// Returns whether `response` has events; `false` if there are no more events.
   func opens(_ response: Response) throws -> Bool {
     if response.status == 204 {
       state.withLock { $0.isOver = true }
       return false
-    }
-    let type = response.headers["Content-Type"] ?? ""
-    guard MediaType(type).essence == "text/event-stream"
-    else {
-      throw response.parseFailure(
-        "the response has \(type.isEmpty ? "no Content-Type" : type) instead of text/event-stream; check the endpoint")
     }
     // The bytes of another coding contain no events, and the stream would reconnect forever.
     if response.remainingCoding != nil { throw response.parseFailure("the events can't be read; check the server") }

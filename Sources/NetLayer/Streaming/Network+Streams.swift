@@ -52,7 +52,8 @@ extension Network {
   ///
   /// `String` and `Data` are each line unchanged, also a blank one; for other types, blank lines are skipped. A
   /// line that can't be decoded, or is longer than `maxLineLength` bytes, is an error of kind `parse`. Its `index` is
-  /// the number of the line, from 0. Backpressure is the same as for `stream`.
+  /// the number of the line, from 0. If this is the first line, the error's response has up to 64 KB of the body, and its
+  /// message is the server's. Backpressure is the same as for `stream`.
   ///
   /// ```swift
   /// for try await part in network.lines(.post("/generate", json: prompt), as: Part.self, until: { $0.done }).values {
@@ -75,12 +76,16 @@ extension Network {
     silence: Duration? = nil, until isLast: (@Sendable (Model) -> Bool)? = nil
   ) -> Observable<Model> {
     let accept = LineModels<Model>.isPlain ? nil : "application/x-ndjson, application/json"
-    return bodies(CallContent(endpoint), accept: accept, silence: silence).flatMap { streamed in
+    return bodies(CallContent(endpoint), accept: accept, silence: silence).flatMap { [clock = backend.clock] streamed in
       let models = Observable<Model>(push: { subscription, next in
         let reader = LineModels<Model>(streamed.response, maxLineLength)
         let emit: @Sendable (Model) -> Void = { subscription.deliverIfActive($0, to: next) }
         let scope = LastScope(subscription) { try reader.finish(emit) }
-        streamed.body.run(scope) { try reader.read($0, emit) }
+        streamed.body.run(scope) { chunk in
+          guard try reader.read(chunk, emit) else { return }
+          // The rest of the body may never arrive.
+          subscription.own(clock.scheduleRelative(.seconds(10)) { subscription.finish(reader.failure) })
+        }
       })
       guard let isLast else { return models }
       let cutOff = streamed.response.explaining(
@@ -133,6 +138,15 @@ extension Network {
   func explained(
     _ streamed: StreamedResponse, _ patience: (any SchedulerType)? = nil
   ) -> Observable<Response> {
+    start(of: streamed, limit: 1 << 20, patience).map { response in
+      try response.reporting { try $0.validated() } ?? response
+    }
+  }
+
+  /// Emits the response with up to `limit` bytes of its body.
+  func start(
+    of streamed: StreamedResponse, limit: Int, _ patience: (any SchedulerType)?
+  ) -> Observable<Response> {
     // If a body is truncated or never ends, uses the part that has arrived.
     var body = streamed.body.catchError { _ in .empty() }
     if let patience { body = body.timeout(.seconds(10), other: .empty(), scheduler: patience) }
@@ -141,16 +155,15 @@ extension Network {
       let start = Locked(Data())
       return body.takeWhile { chunk in
         start.withLock { start in
-          guard start.count + chunk.count < 1 << 20 else { return false }
-          start += chunk
-          return true
+          start += chunk.prefix(limit - start.count)
+          return start.count < limit
         }
       }
       .toArray().asObservable()
       .map { _ in
         var response = streamed.response
         response.body = start.withLock { $0 }
-        return try response.reporting { try $0.validated() } ?? response
+        return response
       }
     }
   }
@@ -160,21 +173,46 @@ private final class LineModels<Model: Decodable & Sendable>: Sendable {
   /// Whether a line is emitted unchanged.
   static var isPlain: Bool { Model.self == String.self || Model.self == Data.self }
   private let response: Response
-  /// Guards the parser, which the body's thread takes out and feeds without the lock.
-  private let state: Locked<(lines: LineParser, count: Int)>
+  private struct State {
+    var lines: LineParser
+    var count = 0
+    /// The start of the body until the first model.
+    var start = Data()
+    /// The error of the first line, after which only the body is read.
+    var failure: NetworkError?
+  }
+  /// Guards the state; the body's thread takes the parser out and feeds it without the lock.
+  private let state: Locked<State>
 
   init(_ response: Response, _ limit: Int) {
     self.response = response
-    state = Locked((LineParser(.lineFeed, limit: limit), 0))
+    state = Locked(State(lines: LineParser(.lineFeed, limit: limit)))
   }
 
-  /// Emits the models of the lines that `chunk` completes.
-  func read(_ chunk: Data, _ emit: @escaping (Model) -> Void) throws {
-    try read(emit) { lines, take in try lines.feed(chunk, take) }
+  /// The error of the first line, with the start of the body and the server's message; `nil` without one.
+  var failure: NetworkError? {
+    let (failure, start) = state.withLock { ($0.failure, $0.start) }
+    var response = response
+    response.body = start
+    return failure.map { response.explainingStream($0) }
+  }
+
+  /// Emits the models of the lines that `chunk` completes. Returns `true` if the first line has just failed, so that only the
+  /// rest of the body is of interest.
+  func read(_ chunk: Data, _ emit: @escaping (Model) -> Void) throws -> Bool {
+    let (hasFailed, isFull) = state.withLock { state in
+      if state.count == 0 { state.start += chunk.prefix(Response.streamExcerpt - state.start.count) }
+      return (state.failure != nil, state.start.count >= Response.streamExcerpt)
+    }
+    if !hasFailed { try read(emit) { lines, take in try lines.feed(chunk, take) } }
+    guard let failure = state.withLock({ $0.failure }) else { return false }
+    if isFull { throw self.failure ?? failure }
+    return !hasFailed
   }
 
   func finish(_ emit: @escaping (Model) -> Void) throws {
-    try read(emit) { lines, take in try lines.finish(take) }
+    if failure == nil { try read(emit) { lines, take in try lines.finish(take) } }
+    if let failure { throw failure }
   }
 
   private func read(
@@ -182,10 +220,14 @@ private final class LineModels<Model: Decodable & Sendable>: Sendable {
   ) throws {
     // Taken out of the lock, because decoding runs the caller's code. Chunks arrive one at a time.
     var (lines, count) = state.withLock { state in
-      let empty = (LineParser(.lineFeed, limit: 0), state.1)
-      return exchange(&state, with: empty)
+      (exchange(&state.lines, with: LineParser(.lineFeed, limit: 0)), state.count)
     }
-    defer { state.withLock { $0 = (lines, count) } }
+    defer {
+      state.withLock { state in
+        (state.lines, state.count) = (lines, count)
+        if count > 0 { state.start = Data() }
+      }
+    }
     do {
       try read(&lines) { line in
         if Self.isPlain || !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) {
@@ -194,7 +236,9 @@ private final class LineModels<Model: Decodable & Sendable>: Sendable {
         count += 1
       }
     } catch {
-      throw response.failure(error, inPart: count, named: "line")
+      let failure = response.failure(error, inPart: count, named: "line")
+      guard count == 0, error is NetworkError else { throw failure }
+      state.withLock { $0.failure = failure }
     }
   }
 }

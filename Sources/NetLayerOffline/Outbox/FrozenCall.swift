@@ -36,7 +36,7 @@ extension FrozenCall {
     // Common parameters are added to an absolute URL only if it belongs to the backend.
     let isAbsolute = content.baseURL != nil || (try? content.target.url(below: nil)) != nil
     let builder = RequestBuilder(
-      baseURL: isAbsolute ? network.backend.currentURL : URL(string: Self.origin),
+      baseURL: isAbsolute ? network.backend.currentURL : URL(text: Self.origin),
       commonParameters: network.backend.commonParameters, conventions: network.builder.conventions)
     let request = try builder.request(for: content)
     self.init(

@@ -27,7 +27,7 @@ extension HAREntry {
   package func redacted(_ redaction: Redaction) -> HAREntry {
     guard !redaction.hidesNothing else { return self }
     var entry = self
-    entry.url = URL(string: url).map(redaction.redacted) ?? redaction.redacted(url)
+    entry.url = URL(text: url).map(redaction.redacted) ?? redaction.redacted(url)
     entry.requestHeaders = redaction.redacted(requestHeaders)
     if case .text(let text, let type) = requestBody { entry.requestBody = .text(redaction.redacted(text), type: type) }
     entry.responseHeaders = redaction.redacted(responseHeaders)
@@ -145,6 +145,6 @@ extension URL {
   var withoutFragment: URL {
     let text = absoluteString
     guard let mark = text.firstIndex(of: "#") else { return self }
-    return URL(string: String(text[..<mark])) ?? self
+    return URL(text: String(text[..<mark])) ?? self
   }
 }

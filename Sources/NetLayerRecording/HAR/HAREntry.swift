@@ -15,26 +15,80 @@ package struct HAREntry: Sendable, Equatable {
   package var url: String
   package var httpVersion = ""
   package var requestHeaders = HTTPHeaders()
-  package var requestBody = SentBody.none
   /// The status; 0 if no response arrived.
   package var status: Int
   package var responseHeaders = HTTPHeaders()
   /// The body, with its content coding removed.
   package var body = Data()
-  /// The number of bytes of the whole body, if `body` is only its start.
-  package var fullCount: Int?
-  /// The reason why the archive does not contain the body; `nil` if it does.
-  package var missingBody: String?
-  /// The address of the server, without the port.
-  package var address: String?
-  package var failure: Failure?
-  package var resourceType = "fetch"
   package var messages: [Message] = []
   package var events: [Event] = []
-  package var facts = Facts()
+  private var rare = Rare.none
 
   package init(method: String, url: String, status: Int) {
     (self.method, self.url, self.status) = (method, url, status)
+  }
+
+  /// The properties that few entries have. Entries without them share one object, because an archive may have 100,000
+  /// entries.
+  private struct Rare: Sendable, Equatable {
+    var requestBody = SentBody.none
+    var fullCount: Int?
+    var missingBody: String?
+    var address: String?
+    var failure: Failure?
+    var resourceType = "fetch"
+    var facts = Facts()
+
+    static let none = Box(Rare())
+
+    final class Box: @unchecked Sendable, Equatable {  // safe: changed only while a single entry refers to it
+      var value: Rare
+
+      init(_ value: Rare) { self.value = value }
+
+      static func == (a: Box, b: Box) -> Bool { a === b || a.value == b.value }
+    }
+  }
+
+  private subscript<Value: Equatable>(_ path: WritableKeyPath<Rare, Value>) -> Value {
+    get { rare.value[keyPath: path] }
+    set {
+      guard rare.value[keyPath: path] != newValue else { return }
+      if !isKnownUniquelyReferenced(&rare) { rare = Rare.Box(rare.value) }
+      rare.value[keyPath: path] = newValue
+    }
+  }
+
+  package var requestBody: SentBody {
+    get { self[\.requestBody] }
+    set { self[\.requestBody] = newValue }
+  }
+  /// The number of bytes of the whole body, if `body` is only its start.
+  package var fullCount: Int? {
+    get { self[\.fullCount] }
+    set { self[\.fullCount] = newValue }
+  }
+  /// The reason why the archive does not contain the body; `nil` if it does.
+  package var missingBody: String? {
+    get { self[\.missingBody] }
+    set { self[\.missingBody] = newValue }
+  }
+  /// The address of the server, without the port.
+  package var address: String? {
+    get { self[\.address] }
+    set { self[\.address] = newValue }
+  }
+  package var failure: Failure? {
+    get { self[\.failure] }
+    set { self[\.failure] = newValue }
+  }
+  package var resourceType: String {
+    get { self[\.resourceType] }
+    set { self[\.resourceType] = newValue }
+  }
+  package var facts: Facts {
+    get { self[\.facts] }
+    set { self[\.facts] = newValue }
   }
 
   /// The duration of each phase in milliseconds; -1 for a phase that is unknown or did not occur.

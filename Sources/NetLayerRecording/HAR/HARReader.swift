@@ -32,6 +32,12 @@ package enum HARReader {
   /// Returns the entries of an archive, the oldest first. Entries without a date stay after the ones that precede them.
   package static func entries(in bytes: Data) throws(Invalid) -> [HAREntry] {
     guard bytes.count <= maxSize else { throw Invalid("it is larger than \(maxSize >> 20) MB") }
+    // An entry that is not valid is found again in the whole archive, whose error has its offset.
+    if let parts = HARParts(bytes), let frame = try? JSON(parsing: parts.frame), frame["log"]["entries"].kind == .array,
+      let entries = try entries(at: parts.entries, in: bytes, frame)
+    {
+      return entries
+    }
     let json: JSON
     do {
       json = try JSON(parsing: bytes)
@@ -42,20 +48,53 @@ package enum HARReader {
       throw Invalid("it has no log.entries; save it as HAR 1.2, or record again")
     }
     guard list.count <= maxEntries else { throw Invalid("it has more than \(maxEntries) entries") }
-    let isOwn = json["log"]["creator"]["name"].string == "NetLayer"
-    var latest = Date.distantPast
-    var dated: [(Date, Int, HAREntry)] = []
-    var fields = 0
-    for entry in list.lazy.compactMap({ entry($0, isOwn: isOwn) }) {
-      latest = entry.started ?? latest
-      dated.append((latest, dated.count, entry))
+    var entries = Entries(isOwn: isOwn(json), count: list.count)
+    for entry in list { try entries.append(entry) }
+    return entries.sorted()
+  }
+
+  private static func isOwn(_ json: JSON) -> Bool { json["log"]["creator"]["name"].string == "NetLayer" }
+
+  /// Returns the entries at these places; `nil` if one is not valid JSON.
+  private static func entries(at places: [Range<Int>], in bytes: Data, _ frame: JSON) throws(Invalid) -> [HAREntry]? {
+    guard places.count <= maxEntries else { throw Invalid("it has more than \(maxEntries) entries") }
+    var entries = Entries(isOwn: isOwn(frame), count: places.count)
+    for place in places {
+      guard let json = try? JSON(parsing: bytes.dropFirst(place.lowerBound).prefix(place.count)) else { return nil }
+      try entries.append(json)
+    }
+    return entries.sorted()
+  }
+
+  /// The entries so far.
+  private struct Entries {
+    private let isOwn: Bool
+    private var entries: [HAREntry] = []
+    private var dates: [Date] = []
+    private var fields = 0
+
+    init(isOwn: Bool, count: Int) {
+      self.isOwn = isOwn
+      entries.reserveCapacity(count)
+      dates.reserveCapacity(count)
+    }
+
+    mutating func append(_ json: JSON) throws(Invalid) {
+      guard let entry = HARReader.entry(json, isOwn: isOwn) else { return }
+      dates.append(entry.started ?? dates.last ?? .distantPast)
+      entries.append(entry)
       // Two bytes of a joined value are a field.
       fields += entry.requestHeaders.count + entry.responseHeaders.count
       guard fields <= maxAllFields else {
         throw Invalid("it has more than \(maxAllFields) header fields; save fewer calls")
       }
     }
-    return dated.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
+
+    func sorted() -> [HAREntry] {
+      // Most archives are in this order, and need no copy.
+      if zip(dates, dates.dropFirst()).allSatisfy({ $0 <= $1 }) { return entries }
+      return entries.indices.sorted { (dates[$0], $0) < (dates[$1], $1) }.map { entries[$0] }
+    }
   }
 
   package struct Invalid: Error {
@@ -75,10 +114,10 @@ package enum HARReader {
   }
 
   /// Returns an entry; `nil` if it has no request that HTTP can send.
-  private static func entry(_ json: JSON, isOwn: Bool) -> HAREntry? {
+  fileprivate static func entry(_ json: JSON, isOwn: Bool) -> HAREntry? {
     let (request, response) = (json["request"], json["response"])
     guard let method = request["method"].string, !method.isEmpty, let text = request["url"].string,
-      let url = URL(string: String(text.prefix { $0 != "#" })), let scheme = url.scheme?.lowercased(),
+      let url = URL(text: String(text.prefix { $0 != "#" })), let scheme = url.scheme?.lowercased(),
       ["http", "https", "ws", "wss"].contains(scheme), url.host?.isEmpty == false
     else { return nil }
     var entry = HAREntry(method: method, url: url.absoluteString, status: response["status"].int ?? 0)

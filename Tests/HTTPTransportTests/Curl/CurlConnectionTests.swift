@@ -208,8 +208,14 @@
       for (url, expected) in [
         ("http://proxy", "http://proxy:80"), ("https://u:p@proxy", "https://u:p@proxy:443"),
         ("socks5://proxy", "socks5://proxy:1080"), ("http://proxy:3128", "http://proxy:3128"),
+        ("HTTP://proxy:/x?y#z", "HTTP://proxy:80/x?y#z"), ("proxy", "proxy:80"), ("u:p@proxy", "u:p@proxy:80"),
+        ("http://[::1]", "http://[::1]:80"), ("http://u:p@[::1]:3128/", "http://u:p@[::1]:3128/"),
+        ("socks4a://proxy/", "socks4a://proxy:1080/"),
       ] {
-        XCTAssertEqual(ProxyOptions.withPort(try XCTUnwrap(URL(string: url))), expected)
+        XCTAssertEqual(ProxyRoute(url, setting: "").url, expected)
+        setenv("http_proxy", url, 1)
+        defer { unsetenv("http_proxy") }
+        XCTAssertEqual(try ProxyOptions.environment.route(isSecure: false)?.url, expected)
       }
     }
   }

@@ -53,6 +53,14 @@
       }
     }
 
+    func test_aConnectionThatIsResetInTheHeadIsReportedAsSuch() throws {
+      for ending in [TestServer.Response.Ending.close, .reset] {
+        let failure = try error(of: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\nX: ", ending)
+        assert(failure, .connection, says: "in the middle of the response header; try again")
+        XCTAssertFalse(failure.reason.contains("body"), failure.reason)
+      }
+    }
+
     func test_anUnreachableProxyIsNamed() throws {
       let closed = try TestServer { _ in .text("never") }
       let port = closed.port
@@ -82,6 +90,34 @@
         let failure = try error(url, .init(tls: .init(trust: makeTestTrust())))
         assert(failure, .tls, says: "did not respond with TLS", "http URL")
         XCTAssertFalse(failure.reason.contains("certificate"), failure.reason)
+      }
+    }
+
+    func test_anAlertInsteadOfAHandshakeIsReportedByItsMeaning() throws {
+      let hostile = try HostileServer()
+      defer { hostile.stop() }
+      let identity = TLSOptions.Identity(certificate: hostile.file("good.pem"), key: hostile.file("good.key"))
+      for (alert, without, with) in [
+        (40, "may require a client certificate", "may not accept the certificate of TLSOptions.identity"),
+        (42, "requires a client certificate", "does not accept the client certificate"),
+        (45, "ended the TLS handshake", "does not accept the client certificate"),
+        (48, "ended the TLS handshake", "does not accept the client certificate"),
+        (70, "supports no TLS version from 1.2 on", "supports no TLS version from 1.2 on"),
+        (112, "ended the TLS handshake", "ended the TLS handshake"),
+        (116, "requires a client certificate", "does not accept the client certificate"),
+      ] as [(UInt8, String, String)] {
+        let server = try RawServer { client, _ in
+          _ = client.read(5)
+          client.send([0x15, 3, 3, 0, 2, 2, alert])
+          client.finish()
+          _ = client.receive(until: nil)
+        }
+        let url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
+        for (own, says) in [(nil, without), (identity, with)] {
+          let failure = try error(url, .init(tls: .init(trust: makeTestTrust(), identity: own)))
+          assert(failure, .tls, says: says)
+          XCTAssertFalse(failure.reason.contains("TLSOptions.trust"), failure.reason)
+        }
       }
     }
 
@@ -137,7 +173,7 @@
       assert(
         try error(target, .init(tls: .init(trust: makeTestTrust()), proxy: .url(proxy))), .tls,
         says: "the proxy 127.0.0.1:\(proxy.port ?? 0)",
-        "check the certificate of the proxy")
+        "the certificate of the proxy")
     }
   }
 #endif

@@ -121,6 +121,49 @@
       XCTAssert(error.reason.contains("TLSOptions.identity"), error.reason)
     }
 
+    func test_aRefusedClientCertificateIsReportedAndNotRetried() throws {
+      // Version, certificate, text.
+      for (server, certificate, says) in [
+        ("client", "expired", "does not accept the client certificate"),
+        ("client", "usage", "does not accept the client"),
+        ("client", "revoked", "does not accept the client"), ("client", "foreign", "does not accept the client"),
+        ("client-old", "expired", "does not accept the client"), ("client-old", "usage", "does not accept the client"),
+        ("client-old", "revoked", "does not accept the client"),
+        ("client-old", "foreign", "does not accept the client"),
+        ("client", nil, "requires a client certificate"), ("client-old", nil, "may require a client certificate"),
+        ("client", "good", nil), ("client-old", "good", nil),
+      ] as [(String, String?, String?)] {
+        let place = "\(server) \(certificate ?? "-")"
+        let transport = try transport { [own = self.server] in
+          guard let own, let certificate else { return }
+          $0.tls.identity = .init(certificate: own.file("\(certificate).pem"), key: own.file("\(certificate).key"))
+        }
+        let result = try outcome(request(server), on: transport)
+        guard let says else {
+          XCTAssertEqual(try? result.get().status, 200, "\(place): \(reason(result))")
+          continue
+        }
+        guard case .failure(let error) = result else { return XCTFail("\(place) was taken") }
+        XCTAssertEqual(error.kind, .tls, "\(place): \(error.reason)")
+        XCTAssertFalse(error.kind.isTransient)
+        XCTAssert(error.reason.contains(says), "\(place): \(error.reason)")
+        XCTAssert(error.reason.contains("TLSOptions.identity"), "\(place): \(error.reason)")
+        XCTAssertFalse(error.reason.contains("TLSOptions.trust"), "\(place): \(error.reason)")
+      }
+    }
+
+    func test_anotherKeyAndAnotherNameHaveTheirOwnRemedies() throws {
+      let pin = try PublicKeyPin("sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
+      let pinned = try outcome(request("client"), on: transport { $0.tls.pins = ["127.0.0.1": [pin]] })
+      XCTAssert(reason(pinned).contains("update TLSOptions.pins") && reason(pinned).hasPrefix("tls:"), reason(pinned))
+      XCTAssertFalse(reason(pinned).contains("trust"), reason(pinned))
+      let port = try server.port("close-notify")
+      let other = try outcome(
+        asking(try XCTUnwrap(URL(string: "https://other.test:\(port)/"))),
+        on: transport { $0.addresses = ["other.test:\(port)": .host("127.0.0.1")] })
+      XCTAssert(reason(other).contains("is for another name") && reason(other).hasPrefix("tls:"), reason(other))
+    }
+
     // MARK: The end of a connection without a request
 
     func test_aPostAfterTheEndOfItsKeptConnectionIsSentOnce() throws {

@@ -125,7 +125,7 @@
       } catch let error as NetworkError {
         XCTAssertEqual(error.kind, .connection)
         XCTAssertTrue(error.reason.contains("407"), error.reason)
-        XCTAssertTrue(error.reason.contains("the proxy \(try proxy.url().hostAndPort) responded"), error.reason)
+        XCTAssertTrue(error.reason.hasPrefix("the proxy \(try proxy.url().hostAndPort) for 127.0.0.1"), error.reason)
       }
     }
 

@@ -86,7 +86,7 @@ final class RedirectPolicyTests: XCTestCase {
 
   func test_anInvalidTargetIsRejected() throws {
     for location in [
-      "http://a%0d%0aX/", "http://a%00b/", "http://h:99999/", "http://*.h/", "http://u@h%2fevil/", "//a%20b/",
+      "http://a%0d%0aX/", "http://a%00b/", "http://h:99999/", "http://*.h/", "http://h%2fevil/", "//a%20b/",
     ] {
       guard case .fail(let error) = try decide("http://h/", 302, location) else {
         XCTFail("followed to \(location)")

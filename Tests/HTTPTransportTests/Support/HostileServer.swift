@@ -59,18 +59,37 @@ final class HostileServer {
       ["openssl", "req", "-x509"] + key + [
         "-nodes", "-subj", "/CN=ca", "-days", "2", "-keyout", "ca.key", "-out", "ca.pem",
       ], in: folder)
-    for name in ["good", "encrypted"] {
-      let protection = name == "good" ? ["-nodes"] : ["-passout", "pass:secret"]
+    for name in ["good", "encrypted", "expired", "usage", "revoked"] {
+      let protection = name == "encrypted" ? ["-passout", "pass:secret"] : ["-nodes"]
+      let usage = name == "usage" ? ["-addext", "extendedKeyUsage=serverAuth"] : []
       try run(
         ["openssl", "req", "-new"] + key + protection + [
           "-subj", "/CN=\(name)", "-addext", subject, "-keyout", "\(name).key", "-out", "\(name).csr",
-        ], in: folder)
+        ] + usage, in: folder)
       try run(
         [
-          "openssl", "x509", "-req", "-in", "\(name).csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
-          "-days", "2", "-copy_extensions", "copy", "-out", "\(name).pem",
+          "openssl", "x509", "-req", "-in", "\(name).csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-set_serial",
+          name == "revoked" ? "4660" : "\(UInt32.random(in: 10_000...(.max)))", "-days", name == "expired" ? "-1" : "2",
+          "-copy_extensions", "copy", "-out", "\(name).pem",
         ], in: folder)
     }
+    try run(
+      ["openssl", "req", "-x509"] + key + [
+        "-nodes", "-subj", "/CN=x", "-days", "2", "-keyout", "foreign.key", "-out", "foreign.pem",
+      ],
+      in: folder)
+    // 0x1234 is 4660.
+    for (name, text) in [
+      ("index.txt", "R\t491231235959Z\t200101000000Z\t1234\tunknown\t/CN=revoked\n"),
+      ("ca.cnf", "[ca]\ndefault_ca=d\n[d]\ndatabase=index.txt\ndefault_md=sha256\ndefault_crl_days=2\n"),
+    ] {
+      try Data(text.utf8).write(to: folder.appending(path: name))
+    }
+    try run(
+      [
+        "openssl", "ca", "-gencrl", "-config", "ca.cnf", "-keyfile", "ca.key", "-cert", "ca.pem", "-out", "revoked.crl",
+      ],
+      in: folder)
     atexit { if let folder = try? HostileServer.certificates.get() { try? FileManager.default.removeItem(at: folder) } }
     return folder
   }

@@ -40,8 +40,7 @@
       for options in [TLSOptions(), try pinned(chain[0].pin), TLSOptions(trust: trust)] {
         XCTAssertEqual(
           try reason(options, rejection: "it has expired"),
-          "the certificate of api.example.com is not valid: it has expired; check it, or trust its CA with "
-            + "TLSOptions.trust")
+          "the certificate of api.example.com has expired: it has expired; renew it, or check the clock of this device")
       }
     }
 

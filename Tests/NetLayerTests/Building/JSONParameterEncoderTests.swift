@@ -114,6 +114,43 @@ final class JSONParameterEncoderTests: XCTestCase {
   }
 
   /// Containers that are asked for again share a member, and a later value replaces it.
+  func test_namesThatOnlyStringHoldsEqual_areBothSent() throws {
+    let value = try JSON(parsing: #"{"b":{"\#u{E9}":1,"e\#u{301}":2},"a":[{"\#u{E9}":3,"e\#u{301}":4}]}"#)
+    let sent = #"{"a":[{"e\#u{301}":4,"\#u{E9}":3}],"b":{"e\#u{301}":2,"\#u{E9}":1}}"#
+    XCTAssertEqual(Data(try JSONParameterEncoder().line(of: value).utf8), Data(sent.utf8))
+    var parameters: Parameters = ["e\u{301}": 2]
+    parameters["\u{E9}"] = 1
+    XCTAssertEqual(
+      Data(try JSONParameterEncoder().line(of: parameters).utf8), Data(#"{"e\#u{301}":2,"\#u{E9}":1}"#.utf8))
+    // Also in an object with many members, whose last value of a name is sent.
+    struct Names: Encodable {
+      let names: [String]
+
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: ParameterKey.self)
+        for (index, name) in names.enumerated() { try container.encode(index, forKey: ParameterKey(name)) }
+      }
+    }
+    let many = (0..<20).map { "a\($0)" }
+    let names = many + ["\u{E9}", "e\u{301}", "\u{E9}", "e\u{301}"]
+    let text = try JSONParameterEncoder().line(of: Parameters(Names(names: names)))
+    XCTAssert(text.hasSuffix(#","e\#u{301}":23,"\#u{E9}":22}"#), text)
+  }
+
+  func test_aJSONValueWithTwoMembersOfOneName_isAnErrorWithItsPath() throws {
+    for value in [
+      try JSON(parsing: #"{"x":[{"a":3,"a":4}]}"#), ["x": [["a": 3, "a": 4] as JSON]],
+      try JSON(parsing: #"{"x":[{"\u0061":3,"a":4}]}"#),
+    ] as [JSON] {
+      XCTAssertThrowsError(try JSONParameterEncoder().line(of: value)) { error in
+        let error = error as? NetworkError
+        XCTAssertEqual(error?.kind, .encoding)
+        XCTAssertEqual(error?.codingPath, ["x", "0"])
+        XCTAssert(error?.reason.contains("has two members of one name; remove one") == true, "\(error as Any)")
+      }
+    }
+  }
+
   func test_membersThatAreWrittenTwice_areTheLast() throws {
     struct Twice: Encodable {
       var count: Int

@@ -160,6 +160,33 @@ final class URLParameterEncoderTests: XCTestCase {
     XCTAssertEqual(try text(["a=&": " #%é\u{7F}"], .init(unescaped: "&=#% é\u{7F}")), "a%3D%26=%20%23%25%C3%A9%7F")
   }
 
+  func test_unescapedCharacters_thatAURLCanNotContain_areEscapedOnceInAQuery() throws {
+    for character in "[]{}|\\^<>\"`" {
+      let encoder = URLParameterEncoder(destination: .query, unescaped: "\(character)")
+      var request = Request(url: try XCTUnwrap(URL(string: "http://h/?own=%26&b=%C3%BC")))
+      try encoder.encode(["f": "a&b ü50%\(character)"], into: &request)
+      let escape = "%" + String(character.asciiValue ?? 0, radix: 16, uppercase: true)
+      XCTAssertEqual(
+        request.url.absoluteString, "http://h/?own=%26&b=%C3%BC&f=a%26b%20%C3%BC50%25\(escape)", "\(character)")
+      XCTAssertEqual(try text(["f": "a&\(character)"], .init(unescaped: "\(character)")), "f=a%26\(character)")
+    }
+    var request = Request(url: try XCTUnwrap(URL(string: "http://h/?y=%26")))
+    try URLParameterEncoder(destination: .query, unescaped: "[]").encode(["ids": ["a&b", "ü"]], into: &request)
+    XCTAssertEqual(request.url.absoluteString, "http://h/?y=%26&ids%5B%5D=a%26b&ids%5B%5D=%C3%BC")
+  }
+
+  func test_namesThatOnlyStringHoldsEqual_areBothSent() throws {
+    let names = ["\u{E9}", "e\u{301}"]
+    var parameters: Parameters = [:]
+    for (index, name) in names.enumerated() { parameters[name] = index }
+    XCTAssertEqual(parameters[names[0]] as? Int, 0)
+    XCTAssertEqual(try text(parameters), "e%CC%81=1&%C3%A9=0")
+    XCTAssertEqual(try text(["\u{E9}": 0, "e\u{301}": 1]), "e%CC%81=1&%C3%A9=0")
+    XCTAssertEqual(try text((["\u{E9}": 0] as Parameters).over(["e\u{301}": 1])), "e%CC%81=1&%C3%A9=0")
+    parameters[names[0]] = 2
+    XCTAssertEqual(try text(parameters), "e%CC%81=1&%C3%A9=2")
+  }
+
   func test_superEncoder_keepsTheMembersOfBothClassesInAForm() throws {
     class Parent: Encodable {
       let one = 1

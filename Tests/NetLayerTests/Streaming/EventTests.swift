@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTransport
 import NetLayer
+import NetLayerTesting
 import Streams
 import StreamsTesting
 import TestSupport
@@ -37,6 +38,67 @@ final class EventTests: XCTestCase {
     pending.reply(200, ["Content-Type": type])
     scheduler.advanceBy(0)
     return pending
+  }
+
+  func test_aBodyThatIsNotEvents_isInTheError_withTheMessageOfTheServer() throws {
+    let body = "{\n  \"error\": {\"message\": \"The model does not exist\"}\n}"
+    let long = String(repeating: "x", count: 100_000)
+    for (type, chunks, ends, kept, message) in [
+      ("application/json", [body], true, body, "The model does not exist"),
+      (
+        "application/json", [String(body.prefix(9)), String(body.dropFirst(9))], true, body, "The model does not exist"
+      ),
+      ("application/json", [String(body.prefix(9))], false, String(body.prefix(9)), nil),
+      ("text/plain", ["Out of quota\nx"], true, "Out of quota\nx", "Out of quota"),
+      ("text/html", [long], false, String(long.prefix(65_536)), nil),
+    ] as [(String, [String], Bool, String, String?)] {
+      let errors = Locked<[NetworkError]>([])
+      let network = Network(
+        Backend(baseURL: URL(string: "http://h"), transport: transport, clock: scheduler, mapping: scheduler))
+      let subscription = network.events(Feed()).subscribe(onError: { error in
+        errors.withLock { $0.append(NetworkError.wrapping(error)) }
+      })
+      scheduler.advanceBy(0)
+      let pending = try open(type)
+      for chunk in chunks {
+        pending.send(chunk)
+        scheduler.advanceBy(1)
+      }
+      if ends { pending.end() }
+      scheduler.advanceBy(11_000)
+      let error = try XCTUnwrap(errors.withLock { $0.last }, type)
+      XCTAssertEqual(error.kind, .parse)
+      XCTAssertEqual(error.response.map { String(decoding: $0.body, as: UTF8.self) }, kept)
+      XCTAssertEqual(error.message, message ?? NetworkError.Messages.localized.parse)
+      XCTAssert(error.reason.contains("\(type) instead of text/event-stream; check the endpoint"), error.reason)
+      XCTAssertEqual(error.reason.contains("the server's message"), message != nil, error.reason)
+      XCTAssertTrue(pending.isOver)
+      subscription.dispose()
+    }
+  }
+
+  func test_eventsOfAnotherType_areAcceptedIfTheCallerSaysSo() async throws {
+    for (type, accepts, isRead) in [
+      ("text/plain; charset=utf-8", true, true), (nil, true, true), ("text/plain", false, false), (nil, false, false),
+      ("application/json", true, false), ("text/html", true, false), ("text/event-stream", true, true),
+    ] as [(String?, Bool, Bool)] {
+      let stub = StubTransport { _ in
+        .response(headers: type.map { ["Content-Type": $0] } ?? [:], body: Data("data: 1\n\ndata: [DONE]\n\n".utf8))
+      }
+      let network = Network(Backend(baseURL: URL(string: "http://h"), transport: stub))
+      let place = "\(type ?? "-") \(accepts)"
+      do {
+        let numbers = try await network.events(
+          .post("/x"), as: Int.self, until: "[DONE]", acceptsPlainText: accepts
+        ).toArray().value
+        XCTAssertEqual(numbers, [1], place)
+        XCTAssertTrue(isRead, place)
+      } catch let error as NetworkError {
+        XCTAssertFalse(isRead, "\(place): \(error)")
+        XCTAssert(error.reason.contains("instead of text/event-stream"), error.reason)
+        XCTAssertEqual(error.response?.body.isEmpty, false)
+      }
+    }
   }
 
   func test_events_areEmitted_andReconnectionSendsTheLastID() throws {
@@ -171,7 +233,7 @@ final class EventTests: XCTestCase {
     pending.end()
     scheduler.advanceTo(10)
     _ = subscribe()
-    _ = try open("text/html")
+    try open("text/html").end()
     scheduler.start()
     XCTAssertEqual(notes.all, ["status @0", "parse @10"])
     XCTAssertEqual(transport.pendingCalls.map(\.isOver), [true, true])

@@ -266,6 +266,42 @@ final class StreamTests: XCTestCase {
     }
   }
 
+  func test_aBodyThatIsNotLines_isInTheError_withTheMessageOfTheServer() throws {
+    let body = "{\n  \"error\": {\"message\": \"The model does not exist\"}\n}\n"
+    let (first, rest) = (body.prefix(20), body.dropFirst(20))
+    let long = "{\n\"a\": \"" + String(repeating: "x", count: 100_000)
+    for (chunks, ends, kept, message) in [
+      ([body], true, body, "The model does not exist"),
+      ([String(first), String(rest)], true, body, "The model does not exist"),
+      // The rest never arrives.
+      ([String(first)], false, String(first), nil),
+      ([String(long.prefix(60_000)), String(long.dropFirst(60_000))], false, String(long.prefix(65_536)), nil),
+      (["{\"error\":{\"message\":\"No\"}}"], true, "{\"error\":{\"message\":\"No\"}}", "No"),
+    ] as [([String], Bool, String, String?)] {
+      let errors = Locked<[NetworkError]>([])
+      let subscription = network().lines(Feed(), as: Item.self).subscribe(
+        onNext: { XCTFail("\($0)") }, onError: { error in errors.withLock { $0.append(NetworkError.wrapping(error)) } })
+      let pending = try pending()
+      pending.reply(200, ["Content-Type": "application/json"])
+      for chunk in chunks {
+        pending.send(chunk)
+        scheduler.advanceBy(1)
+      }
+      if ends { pending.end() }
+      scheduler.advanceBy(ends || chunks.count == 2 ? 1 : 9_000)
+      XCTAssertEqual(errors.withLock { $0.count }, ends || chunks.count == 2 ? 1 : 0, kept)
+      scheduler.advanceBy(2_000)
+      let error = try XCTUnwrap(errors.withLock { $0.last }, kept)
+      XCTAssertEqual(error.kind, .parse)
+      XCTAssertEqual(error.index, 0)
+      XCTAssertEqual(error.response.map { String(decoding: $0.body, as: UTF8.self) }, kept)
+      XCTAssertEqual(error.message, message ?? NetworkError.Messages.localized.parse)
+      XCTAssertEqual(error.reason.contains("the server's message"), message != nil, error.reason)
+      XCTAssertTrue(pending.isOver)
+      subscription.dispose()
+    }
+  }
+
   func test_lineThatCannotBeDecoded_endsTheStream_afterEarlierLines() throws {
     let notes = Notes()
     _ = note(notes, network().lines(Feed(), as: Item.self).map(\.id))

@@ -48,7 +48,7 @@
       }
       switch configuration.proxy.kind {
       case .none: return nil
-      case .url: return proxyPlace.map { "does not work through the proxy \($0)" }
+      case .url: return route.map { "does not work through the proxy \($0.place)" }
       case .environment: return "does not work through a proxy (ProxyOptions.environment)"
       }
     }

@@ -10,24 +10,13 @@
       return micros > 0 ? attempt.startedAt + UInt64(micros) * 1000 : nil
     }
 
-    /// The host and port of the proxy, for errors; `nil` without a proxy, or if the environment selects it.
-    var proxyPlace: String? {
-      guard case .url(let url, let except) = configuration.proxy.kind else { return nil }
+    /// The proxy of the current request; `nil` without one.
+    var route: ProxyRoute? {
+      guard let route = settings.route else { return nil }
       if case .unixSocket = attempt.address?.kind { return nil }
-      guard let host = (transfer?.currentRequest ?? attempt.opening)?.url.host, !except.contains(host) else {
-        return nil
-      }
-      return URL(string: ProxyOptions.withPort(url))?.hostAndPort
+      let host = (transfer?.currentRequest ?? attempt.opening)?.url.host ?? ""
+      return configuration.proxy.bypasses(host) ? nil : route
     }
-
-    /// Whether the connection to the proxy uses TLS.
-    var isSecureProxy: Bool {
-      if case .url(let url, _) = configuration.proxy.kind { return url.scheme?.lowercased() == "https" }
-      return false
-    }
-
-    /// Whether the proxy may use TLS. An environment variable may specify such a proxy.
-    var mayHaveSecureProxy: Bool { if case .environment = configuration.proxy.kind { true } else { isSecureProxy } }
 
     /// Whether no other transfer uses the connection, so that all received bytes belong to its response.
     var isAlone: Bool { transfer?.mayMultiplex == false || (response.status > 0 && !response.isHTTP2) }

@@ -11,24 +11,24 @@
     /// limit.
     private static let expectationSize: Int64 = 1 << 20
 
-    func prepareContent(_ transfer: CurlTransfer) throws(NetworkError) {
+    func prepareContent(_ transfer: CurlTransfer, _ headers: HTTPHeaders) throws(NetworkError) {
       let request = transfer.currentRequest
       let isPlain =
         request.method == .get && request.body.isEmpty && request.chosenOptions?.value.cookies == nil
         && transfer.currentURL.utf8.count < Self.longHead
-      if isPlain, let lastPlainGet, lastPlainGet.headers == request.headers {
+      if isPlain, let lastPlainGet, lastPlainGet.headers == headers {
         ccurl_easy_set_pointer(easy, CURLOPT_HTTPHEADER, lastPlainGet.list.head)
-        settings.headersSent = request.headers
+        settings.headersSent = headers
         settings.cookiesSent = nil
         return
       }
       let (removed, added) = try prepareMethodAndBody(request)
       let cookies = request.jarCookies
       guard
-        settings.headersSent != request.headers || settings.cookiesSent != cookies || !removed.isEmpty
+        settings.headersSent != headers || settings.cookiesSent != cookies || !removed.isEmpty
           || added != HTTPHeaders()
       else { return }
-      var fields = added == HTTPHeaders() ? request.headers : request.headers.merging(added)
+      var fields = added == HTTPHeaders() ? headers : headers.merging(added)
       // A caller who sets `Accept-Encoding` gets the body unchanged.
       if fields["Accept-Encoding"] == nil {
         // A range of coded content can't be decoded.
@@ -38,14 +38,14 @@
       if let cookies { fields.append("Cookie", cookies) }
       let list = CurlHeaderList(fields, removed: removed)
       ccurl_easy_set_pointer(easy, CURLOPT_HTTPHEADER, list.head)
-      let closes = request.headers.values(of: "Connection").contains(where: Self.asksToClose)
+      let closes = headers.values(of: "Connection").contains(where: Self.asksToClose)
       if closes {
         settings.needsReset = true
         set(CURLOPT_FORBID_REUSE, 1)
       }
-      if isPlain, !closes, removed.isEmpty { lastPlainGet = (request.headers, list) }
+      if isPlain, !closes, removed.isEmpty { lastPlainGet = (headers, list) }
       settings.headerList = list
-      settings.headersSent = request.headers
+      settings.headersSent = headers
       settings.cookiesSent = cookies
     }
 

@@ -82,10 +82,11 @@
     }
 
     private func rejectBodyBeforeHead() -> Bool {
-      attempt.abortReason =
-        response.status == 0
-        ? "it did not respond with HTTP; check the port"
-        : "the server sent status \(response.status) instead of a final response; check the server"
+      if response.status == 0 {
+        attempt.problem = .notHTTP
+      } else {
+        attempt.abortReason = "the server sent status \(response.status) instead of a final response; check the server"
+      }
       return false
     }
 

@@ -78,6 +78,7 @@
       switch configuration.proxy.kind {
       case .none: break
       case .url(let url, _): if url.scheme?.lowercased() == "https" { body(proxy) }
+      // A variable may name such a proxy.
       case .environment: body(proxy)
       }
     }
@@ -104,16 +105,26 @@
         if !CurlFailure.isUnknownOption(code) { require("ProxyOptions.none", code, .invalidRequest) }
         // Prevents libcurl from reading the environment.
         set(CURLOPT_NOPROXY, "*")
-      case .url(let url, let except):
-        let text = ProxyOptions.withPort(url)
-        require("the URL of Configuration.proxy", set(CURLOPT_PROXY, text), .invalidRequest)
+      case .url(_, let except):
         // Never empty, because libcurl would then read the environment.
         let hosts = except.isEmpty ? "," : except.joined(separator: ",")
         require("the exceptions of Configuration.proxy", set(CURLOPT_NOPROXY, hosts), .invalidRequest)
       case .environment: break
       }
+      if case .url = configuration.proxy.kind { try? chooseProxy(isSecure: false) }
       // The proxy's response to CONNECT is not delivered to the caller.
       set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    }
+
+    /// Sets the proxy of a request, which the environment may select by the scheme.
+    ///
+    /// - Throws: The error of a variable that is not valid.
+    func chooseProxy(isSecure: Bool) throws(NetworkError) {
+      let route = try configuration.proxy.route(isSecure: isSecure)
+      guard route != settings.route || !settings.hasRoute else { return }
+      (settings.route, settings.hasRoute) = (route, true)
+      // An empty string disables proxies, also those of the environment.
+      require("the URL of \(route?.setting ?? "no proxy")", set(CURLOPT_PROXY, route?.url ?? ""), .invalidRequest)
     }
   }
 #endif

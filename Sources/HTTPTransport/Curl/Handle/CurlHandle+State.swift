@@ -18,6 +18,9 @@
       /// The lists that libcurl has pointers to.
       var headerList: CurlHeaderList?
       var addressLine: CurlLine?
+      /// The proxy that is set, before exceptions.
+      var route: ProxyRoute?
+      var hasRoute = false
       /// Whether there are settings that a plain GET does not have.
       var needsReset = false
       /// The error of a security-related setting that libcurl does not accept. Nothing may then be sent.
@@ -53,6 +56,8 @@
       var isSendPaused = false
       /// The reason why a callback ended the transfer: the response violates a rule.
       var abortReason: String?
+      /// The failure of the connection because of which a callback ended the transfer.
+      var problem: ConnectionProblem?
       /// The reason why a request on a lost connection was not sent again.
       var lossReason: String?
       /// The libcurl code with which the loop ends the transfer after the current callback; `nil` if it continues.

@@ -75,6 +75,7 @@
       response = CurlResponse(
         maxBodySize: transfer.maxBodySize ?? configuration.maxBodySize, isHead: currentRequest.method == .head)
       set(url: transfer.currentURL)
+      if case .environment = configuration.proxy.kind { try chooseProxy(isSecure: transfer.isSecure) }
       let milliseconds = Self.milliseconds(transfer.limits.connect)
       if milliseconds != settings.connectMilliseconds {
         set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
@@ -107,7 +108,8 @@
       if transfer.isSecure { pin(currentRequest.url) }
       if !configuration.directory.isEmpty { redirectConnection(of: currentRequest.url) }
       try checkSettings(transfer.request)
-      if !repeatsPreviousGet(transfer) { try prepareContent(transfer) }
+      let headers = fields(of: transfer)
+      if !repeatsPreviousGet(transfer, headers) { try prepareContent(transfer, headers) }
     }
 
     /// Sets the URL, unless it is that of the previous transfer.
@@ -129,9 +131,9 @@
 
     /// Returns whether the request is a GET with the same fields as the previous one, so that all options are already
     /// set.
-    private func repeatsPreviousGet(_ transfer: CurlTransfer) -> Bool {
+    private func repeatsPreviousGet(_ transfer: CurlTransfer, _ headers: HTTPHeaders) -> Bool {
       transfer.currentRequest.method == .get && transfer.currentRequest.body.isEmpty
-        && settings.headersSent == transfer.currentRequest.headers
+        && settings.headersSent == headers
         && settings.cookiesSent == nil && transfer.currentRequest.chosenOptions?.value.cookies == nil
         && transfer.currentURL.utf8.count < Self.longHead
     }

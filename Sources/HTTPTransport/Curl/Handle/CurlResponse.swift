@@ -32,6 +32,7 @@
     private(set) var problem: String?
     private var headBytes = 0
     private var fieldCount = 0
+    private var interimHeads = 0
     /// The number of bytes of the body received since the start, as sent on the wire.
     private(set) var size = 0
 
@@ -39,10 +40,12 @@
     private var count = 0
     private var capacity = 0
 
-    /// The maximum number of bytes of all heads. Servers reject request heads above 8 to 64 KB. The head of a response
-    /// may be larger, but not unlimited. libcurl has its own limit (300 KB) since 8.3.
+    /// The maximum number of bytes of the head with its trailers, and of all interim heads (1xx). Servers reject request heads
+    /// above 8 to 64 KB. The head of a response may be larger, but not unlimited. libcurl has its own limit (300 KB)
+    /// since 8.3.
     static let maxHeadSize = 256 << 10
-    /// The maximum number of field lines of all heads and trailers. Servers accept 100 (Apache, Tomcat) to 2,000 fields
+    static let maxInterimHeads = 1_000
+    /// The maximum number of field lines of a head with its trailers. Servers accept 100 (Apache, Tomcat) to 2,000 fields
     /// in a request; a response rarely has more than 50.
     static let maxFields = 500
 
@@ -92,13 +95,14 @@
 
     /// Processes one line of a head, line end included. A new head (after 1xx) replaces the previous one.
     ///
-    /// - Returns: `false` if all heads together are too large or have too many fields, or a response begins inside
-    ///   another.
+    /// - Returns: `false` if a head is too large or has too many fields, if there are too many heads, or if a response
+    ///   begins inside another.
     mutating func headerLine(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
       headBytes += line.count
       guard headBytes <= Self.maxHeadSize else { return false }
       let wasComplete = isHeadComplete
       take(line)
+      if fieldCount > Self.maxFields || interimHeads > Self.maxInterimHeads { return false }
       return !wasComplete || problem == nil
     }
 
@@ -132,12 +136,16 @@
         isHeadComplete = false
         count = 0
       }
+      if (100..<200).contains(status) { interimHeads += 1 }
       startHead()
+      fieldCount = 0
       lines.reserveCapacity(512)
       isHTTP2 = line[5] >= 0x32
       // libcurl 7.74 accepts any version.
       if line[5] > 0x33 { problem = "it did not respond with HTTP/1, 2 or 3" }
       status = Self.statusCode(line)
+      if status >= 200 { headBytes = line.count }
+      if interimHeads > Self.maxInterimHeads { problem = "it has more than \(Self.maxInterimHeads) interim heads" }
     }
 
     private mutating func takeField(_ line: UnsafeBufferPointer<UInt8>) {

@@ -52,7 +52,7 @@
         try handle.prepare(transfer)
       } catch {
         retire(handle)
-        end(transfer, .failure(error))
+        end(transfer, .failure(error.about(transfer.request)))
         return false
       }
       guard ccurl_multi_add(multi, handle.easy) == 0 else {
@@ -208,7 +208,7 @@
     /// Returns the lane of the URL's origin. Consecutive requests mostly have the same origin.
     private func lane(for url: String) -> HostQueue.Lane {
       if let (origin, lane) = lastLane, Origin.isIn(origin.text, url) { return lane }
-      guard let origin = URL(string: url).map(Origin.init) else { return queue.lane(for: url) }
+      guard let origin = URL(text: url).map(Origin.init) else { return queue.lane(for: url) }
       let lane = queue.lane(for: origin.text)
       lastLane = (origin, lane)
       return lane

@@ -248,7 +248,7 @@
         // libcurl's clock does not run while a request waits for another request's handshake with the host.
         return (
           Deadline.after(transfer.limits.connect, from: handle.attempt.startedAt),
-          { CurlFailure.connectTimeout(transfer) }
+          { CurlFailure.connectTimeout(transfer, transfer.handle) }
         )
       }
       let last = handle.isOurTurn ? now : Swift.max(connected, transfer.lastActivity, handle.lastInput)

@@ -22,6 +22,8 @@
       attempt.opening = currentRequest
       errorText.pointee = 0
       set(url: currentRequest.url.absoluteString)
+      let isSecure = currentRequest.url.scheme?.lowercased() == "https"
+      if case .environment = configuration.proxy.kind { try chooseProxy(isSecure: isSecure) }
       set(CURLOPT_CONNECT_ONLY, 1)
       // An HTTP proxy must not interpret the data that follows, even without TLS.
       set(CURLOPT_HTTPPROXYTUNNEL, 1)
@@ -32,7 +34,7 @@
       set(CURLOPT_MAXAGE_CONN, Self.longestAge)
       // The callback counts the requests on a connection. A WebSocket has no requests.
       ccurl_easy_set_prereq_callback(easy, CURLOPT_PREREQFUNCTION, nil)
-      if currentRequest.url.scheme?.lowercased() == "https" { pin(currentRequest.url) }
+      if isSecure { pin(currentRequest.url) }
       redirectConnection(of: currentRequest.url)
       try checkSettings(currentRequest)
     }

@@ -29,7 +29,7 @@
     private func expire() {
       switch phase {
       case .connecting where loop.now >= Deadline.after(limits.connect, from: lastActivity):
-        fail(CurlFailure.connectTimeout(self))
+        fail(CurlFailure.connectTimeout(self, handle))
       case .opening where opening.hasHead: if let step = opening.ended() { follow(step) }
       case .opening where loop.now >= Deadline.after(limits.idle, from: lastActivity):
         fail(

@@ -23,6 +23,7 @@
     private static let reads = 4
 
     let request: Request
+    var needsTunnel: Bool { true }
     let limits: TimeLimits
     private(set) var currentRequest: Request
     private(set) var currentURL: String
@@ -94,7 +95,7 @@
       do {
         try handle.prepareWebSocket(currentRequest)
       } catch {
-        return fail(error)
+        return fail(error.about(request))
       }
       guard loop.connect(self, handle) == 0 else { return fail(CurlFailure.outOfMemory(self)) }
       self.handle = handle
@@ -106,7 +107,7 @@
       descriptor = code == CURLE_OK ? ccurl_easy_get_socket(handle.easy) : -1
       guard descriptor >= 0 else { return fail(CurlFailure.error(code, handle: handle, transfer: self)) }
       connection = ccurl_multi_connection(loop.multi, descriptor)
-      isInsideTLS = isSecure || handle.mayHaveSecureProxy
+      isInsideTLS = isSecure || handle.route?.isSecure == true
       let handshake = WebSocketHandshake(
         options, offersCompression: options.compression && WebSocketDeflate.isAvailable)
       self.handshake = handshake

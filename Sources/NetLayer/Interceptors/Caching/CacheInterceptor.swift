@@ -155,7 +155,7 @@ extension CacheInterceptor {
   private func invalidate(after response: Response, of request: Request) {
     guard !request.method.isSafe, (200...399).contains(response.status) else { return }
     let named = ["Location", "Content-Location"].compactMap { response.headers[$0] }
-      .compactMap { URL(string: $0, relativeTo: response.url)?.absoluteURL }
+      .compactMap { URL(reference: $0, from: response.url) }
     let own = Origin(request.url)
     for url in [request.url] + named where own.contains(url) { cache.removeAll(of: url) }
   }

@@ -180,6 +180,20 @@ final class CacheInterceptorTests: XCTestCase {
     XCTAssertEqual(fixture.get(path: "http://other/c").origins, [.cache(age: .seconds(0), isStale: false)])
   }
 
+  func test_aLocationWithInvalidCharacters_invalidatesItsURL() {
+    for field in ["Location", "Content-Location"] {
+      let fixture = CacheFixture { request in
+        request.method == .get
+          ? .response(headers: ["Cache-Control": "max-age=60"])
+          : .response(status: 201, headers: [field: "/b?f=[x]&s=%2F"])
+      }
+      fixture.get(path: "/b?f=%5Bx%5D&s=%2F")
+      XCTAssertEqual(fixture.get(path: "/b?f=[x]&s=%2F").origins, [.cache(age: .seconds(0), isStale: false)])
+      fixture.get(Plain(path: "/all", method: .post))
+      XCTAssertEqual(fixture.get(path: "/b?f=%5Bx%5D&s=%2F").origins, [.network])
+    }
+  }
+
   func test_staleWhileRevalidate_returnsTheStaleEntry_andRevalidatesOnce() {
     let fixture = CacheFixture(
       CacheFixture.counting(["Cache-Control": "max-age=10, stale-while-revalidate=20"]))
