@@ -1,0 +1,54 @@
+import PortableFoundation
+
+/// The checks of an ID token (OpenID Connect Core §3.1.3.7). Its signature needs no check, because TLS proves that it comes from the
+/// token endpoint (item 6).
+enum IDToken {
+  struct Invalid: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// The time by which clocks may differ.
+  private static let leeway = 600.0
+
+  /// Returns the claims of `token`. An `issuer` or a `nonce` of `nil` is not compared.
+  static func claims(
+    _ token: String, client: String, issuer: String?, nonce: String?, at now: Date
+  ) throws(Invalid) -> JSON {
+    let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3, let bytes = Data(base64URL: parts[1]), let claims = try? JSON(parsing: bytes) else {
+      throw Invalid(description: "it is not a signed JSON Web Token")
+    }
+    let found = claims["iss"].string
+    guard let found, issuer == nil || found == issuer else {
+      let wanted = issuer.map { ", not \($0.debugDescription)" } ?? ""
+      throw Invalid(description: "its issuer is \(found?.debugDescription ?? "missing")\(wanted)")
+    }
+    let audiences = claims["aud"].array?.map(\.string) ?? [claims["aud"].string]
+    let party = claims["azp"].exists ? claims["azp"].string : audiences.count == 1 ? client : nil
+    guard audiences.contains(client), party == client else {
+      throw Invalid(description: "it is for another client than \(client.debugDescription)")
+    }
+    guard let expiry = claims["exp"].double, expiry > now.timeIntervalSince1970 - leeway else {
+      throw Invalid(description: "it has expired; check the server's clock")
+    }
+    if let nonce, claims["nonce"].string != nonce { throw Invalid(description: "it belongs to another login") }
+    guard claims["sub"].string?.isEmpty == false else { throw Invalid(description: "it names no user (sub)") }
+    return claims
+  }
+}
+
+extension Data {
+  /// Creates the bytes of base64url without padding (RFC 7515 §2); `nil` for anything else.
+  init?(base64URL text: some StringProtocol) {
+    guard text.utf8.allSatisfy({ $0.isUnreserved && $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "~") }) else {
+      return nil
+    }
+    let plain = String(text).replacing("-", with: "+").replacing("_", with: "/")
+    self.init(base64Encoded: plain + String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4))
+  }
+
+  /// The bytes in base64url without padding.
+  var base64URL: String {
+    base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+  }
+}

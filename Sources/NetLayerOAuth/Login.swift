@@ -1,0 +1,90 @@
+import PortableFoundation
+
+/// One visit of the authorization page, and the rules for its redirect (RFC 6749 §4.1, RFC 7636, RFC 9207).
+struct Login: Sendable {
+  /// What a redirect means for this login.
+  enum Answer: Sendable {
+    /// It belongs to another login, or to none.
+    case foreign(String)
+    /// The server refused, or another server has responded.
+    case refused(NetworkError)
+    /// The code to exchange for a token.
+    case code(String)
+  }
+
+  let redirect: String
+  let url: URL
+  private let state = Self.random(16)
+  private let verifier = Self.random(32)
+  let nonce: String?
+  private let issuer: String?
+  private let sendsIssuer: Bool
+
+  /// Begins a login with new secrets.
+  ///
+  /// - Throws: Kind `invalidRequest` without a valid authorization endpoint.
+  init(_ client: OAuthClient, at server: OAuthServer, redirect: String) throws(NetworkError) {
+    (self.redirect, issuer, sendsIssuer) = (redirect, server.issuer, server.sendsIssuer)
+    let scopes = client.scope?.split(separator: " ") ?? []
+    nonce = scopes.contains("openid") ? Self.random(16) : nil
+    var own = [
+      "response_type": "code", "client_id": client.id, "redirect_uri": redirect, "state": state,
+      "code_challenge": Hash.sha256(Data(verifier.utf8)).base64URL, "code_challenge_method": "S256",
+    ]
+    own["nonce"] = nonce
+    let page = try OAuthClient.endpoint(server.authorization, "authorization").absoluteString
+    // The query of the endpoint remains (RFC 6749 §3.1).
+    let mark = !page.contains("?") ? "?" : page.hasSuffix("?") || page.hasSuffix("&") ? "" : "&"
+    guard let url = URL(string: page + mark + Form.text(client.request(own))) else {
+      throw NetworkError(kind: .invalidRequest, reason: "the authorization endpoint \(page.debugDescription) is invalid")
+    }
+    self.url = url
+  }
+
+  /// The form that exchanges a code.
+  func exchange(_ code: String) -> [String: String] {
+    ["grant_type": "authorization_code", "code": code, "redirect_uri": redirect, "code_verifier": verifier]
+  }
+
+  /// Returns what a redirect to `url` means. Its fragment is ignored.
+  func answer(to url: String) -> Answer {
+    let (place, found) = Self.parts(url)
+    let (wanted, own) = Self.parts(redirect)
+    guard place == wanted else { return .foreign("it leads to \(place.debugDescription), not to \(wanted.debugDescription)") }
+    guard let found, own?.allSatisfy({ found[$0] == $1 }) == true else {
+      return .foreign("a parameter is malformed, is missing or occurs twice")
+    }
+    guard found["state"] == state else { return .foreign("its state is not that of this login") }
+    if let problem = problem(ofIssuer: found["iss"]) { return .refused(.foreign(problem)) }
+    if let code = found["error"] {
+      return .refused(.refused(code, found["error_description"], by: "authorization server"))
+    }
+    return found["code"].map { .code($0) } ?? .foreign("it has neither a code nor an error")
+  }
+
+  /// Returns why a redirect is that of another server (RFC 9207 §2.4).
+  private func problem(ofIssuer found: String?) -> String? {
+    guard let issuer else { return nil }
+    guard let found else { return sendsIssuer ? "the redirect does not name the issuer \(issuer.debugDescription)" : nil }
+    return found == issuer
+      ? nil : "the redirect is from the issuer \(found.debugDescription), not from \(issuer.debugDescription)"
+  }
+
+  /// Returns the part of a URL before its query, with scheme and host in lowercase, and its parameters, unless they are invalid.
+  private static func parts(_ url: String) -> (place: String, parameters: [String: String]?) {
+    let halves = url.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let place = halves.first ?? ""
+    let parameters = Form.parameters(of: halves.count == 2 ? halves[1] : "")
+    let start = place.firstRange(of: "://")?.upperBound ?? place.firstIndex(of: ":") ?? place.endIndex
+    let isHierarchical = place[..<start].hasSuffix("://")
+    let path = isHierarchical ? place[start...].firstIndex(of: "/") ?? place.endIndex : start
+    let rest = isHierarchical && path == place.endIndex ? "/" : String(place[path...])
+    return (place[..<path].lowercased() + rest, parameters)
+  }
+
+  /// Returns random bytes in base64url.
+  private static func random(_ count: Int) -> String {
+    var generator = SystemRandomNumberGenerator()
+    return Data((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }).base64URL
+  }
+}

@@ -1,0 +1,88 @@
+import PortableFoundation
+
+extension OAuthClient {
+  /// Signs a user in with the server's page, in a browser that reports the redirect (RFC 6749 §4.1, with PKCE).
+  ///
+  /// ```swift
+  /// let grant = try await login.authorize(redirectingTo: "com.example.shop:/signed-in") { url in
+  ///   try await session.authenticate(using: url, callbackURLScheme: "com.example.shop")
+  /// }
+  /// ```
+  /// - Parameters:
+  ///   - redirect: The redirect URI, as it is registered at the server, without a fragment.
+  ///   - isolation: The actor of the caller, on which `open` runs.
+  ///   - open: A closure that opens a page and returns the URL to which the server has redirected, such as
+  ///     `ASWebAuthenticationSession`. The sign-in has no other limit: throw an error when the user closes the page.
+  /// - Throws: `NetworkError`, of kind `rejected` if the user or the server refuses, or if the redirect does not belong to this
+  ///   login. An error of `open` is the `underlying` of one of kind `other`.
+  public func authorize(
+    redirectingTo redirect: String, isolation: isolated (any Actor)? = #isolation, open: (URL) async throws -> URL
+  ) async throws(NetworkError) -> OAuthGrant {
+    guard redirect.contains(":"), !redirect.contains("#") else {
+      throw NetworkError(
+        kind: .invalidRequest, reason: "the redirect URI \(redirect.debugDescription) must be absolute, without a fragment")
+    }
+    let server = try await server()
+    let login = try Login(self, at: server, redirect: redirect)
+    let url: URL
+    do { url = try await open(login.url) } catch { throw NetworkError.wrapping(error) }
+    return try await finish(login, login.answer(to: url.absoluteString), at: server)
+  }
+
+  /// Signs a user in with the server's page, in any browser of this machine: a port of 127.0.0.1 receives the redirect
+  /// (RFC 8252 §7.3).
+  ///
+  /// ```swift
+  /// let grant = try await login.authorizeOnLoopback { print("Open \($0.absoluteString)") }
+  /// ```
+  /// The port is free again when the sign-in ends: after the redirect, the limit, an error of `open`, or the cancellation of the
+  /// task. Requests that do not belong to this login get status 404 or 400, and change nothing.
+  ///
+  /// - Parameters:
+  ///   - redirect: The redirect URI: `http`, the host `127.0.0.1` or `localhost`, a path, and a port if the server requires a fixed
+  ///     one. Otherwise the system chooses a free port.
+  ///   - limit: The time for the sign-in, on the clock of the network; 5 minutes by default.
+  ///   - page: The text that the browser shows at the end.
+  ///   - open: A closure that opens the URL in a browser, or prints it. It is cancelled when the sign-in ends.
+  /// - Throws: `NetworkError`, of kind `rejected` if the user or the server refuses, `timeout` after the limit, `connection` if the
+  ///   port is in use, `cancelled` if the task is cancelled. An error of `open` is the `underlying` of one of kind `other`.
+  public func authorizeOnLoopback(
+    redirectingTo redirect: String = "http://127.0.0.1/callback", within limit: Duration = .seconds(300),
+    page: String = "You can close this page.", open: @escaping @Sendable (URL) async throws -> Void
+  ) async throws(NetworkError) -> OAuthGrant {
+    let address = try LoopbackAddress(redirect)
+    let server = try await server()
+    let (login, answer) = try await visit(address, at: server, within: limit, page, open)
+    return try await finish(login, answer, at: server)
+  }
+
+  /// Waits for the redirect. The port is closed when it returns.
+  private func visit(
+    _ address: LoopbackAddress, at server: OAuthServer, within limit: Duration, _ page: String,
+    _ open: @escaping @Sendable (URL) async throws -> Void
+  ) async throws(NetworkError) -> (Login, Login.Answer) {
+    let listener = try LoopbackListener(port: address.port)
+    defer { listener.stop() }
+    let login = try Login(self, at: server, redirect: address.uri(port: listener.port))
+    let answers = ReplaySubject<Login.Answer>.create(bufferSize: 1)
+    try listener.start { login.reply(to: $0, page: page) { answers.onNext($0) } }
+    let opening = Single.from { try await open(login.url) }.asObservable().flatMap { Observable<Login.Answer>.never() }
+    let late = Observable<Int>.timer(limit, scheduler: network.backend.clock).map { _ -> Login.Answer in
+      throw NetworkError(kind: .timeout, reason: "nobody has signed in within \(limit.text); start again")
+    }
+    let first = Observable.merge(answers.asObservable(), opening, late).take(1).asSingle()
+    return (login, try await network.awaited(first))
+  }
+
+  private func finish(
+    _ login: Login, _ answer: Login.Answer, at server: OAuthServer
+  ) async throws(NetworkError) -> OAuthGrant {
+    switch answer {
+    case .foreign(let problem): throw .foreign("the redirect does not belong to this login: \(problem)")
+    case .refused(let error): throw error
+    case .code(let code):
+      let response = try await token(login.exchange(code), from: server)
+      return try grant(response, from: server, nonce: login.nonce)
+    }
+  }
+}

@@ -1,0 +1,206 @@
+import PortableFoundation
+
+/// A client of an authorization server: it signs users in, and refreshes and revokes their tokens (OAuth 2, OpenID Connect).
+///
+/// ```swift
+/// let login = OAuthClient(issuer: "https://accounts.example.com", id: "shop-cli", scope: "openid orders")
+/// let authentication = AuthenticationInterceptor(
+///   for: [shopURL], store: FileTokenStore(storingIn: file), refresh: login.refresh)
+/// let grant = try await login.authorizeOnLoopback { print("Open \($0.absoluteString)") }
+/// try await authentication.setToken(grant.token)
+/// ```
+/// The errors of a server have the kind `rejected` and an ``HTTPTransport/NetworkError/oauthCode``. A server that is down fails a
+/// call with its own kind, such as `connection`, or with `status` (408, 425, 429, 5xx except 501 and 505).
+public final class OAuthClient: Sendable {
+  let id: String
+  let authentication: Authentication
+  let scope: String?
+  let resource: String?
+  let parameters: Hidden<[String: String]>
+  let network: Network
+  private let known: KnownServer
+  private let discovery: Single<OAuthServer>
+
+  /// The server, as soon as it is known.
+  private final class KnownServer: Sendable {
+    // Guards the server, which the first call stores and all calls read.
+    let server = Locked<OAuthServer?>(nil)
+  }
+
+  /// Creates a client of the server that an issuer identifier names. The first call reads the server's document, once for all
+  /// calls.
+  ///
+  /// - Parameters:
+  ///   - issuer: The issuer identifier, such as `https://accounts.example.com`, compared byte by byte.
+  ///   - id: The client's id at the server.
+  ///   - authentication: The client's authentication; none by default, for apps and command-line tools.
+  ///   - scope: The scope to request, separated by spaces; `nil` for the server's default. `openid` requests an ID token.
+  ///   - resource: The URL of the API for which the tokens are (RFC 8707); `nil` to send none.
+  ///   - parameters: Further parameters of the request that starts a flow, such as `audience` or `prompt`. Code exchanges and
+  ///     refreshes do not have them.
+  ///   - network: The network with the transport, the observers and the clock to use. Its account sources, its signer and its
+  ///     envelope are not used, and errors are not passed to its `onError`.
+  public convenience init(
+    issuer: String, id: String, authentication: Authentication = .none, scope: String? = nil, resource: String? = nil,
+    parameters: [String: String] = [:], network: Network = Network()
+  ) {
+    self.init(nil, id, authentication, scope, resource, parameters, network) { network throws(NetworkError) in
+      try await OAuthServer.discovered(at: issuer, on: network)
+    }
+  }
+
+  /// Creates a client of a server whose endpoints are known. The parameters are those of the other initializer.
+  public convenience init(
+    server: OAuthServer, id: String, authentication: Authentication = .none, scope: String? = nil,
+    resource: String? = nil, parameters: [String: String] = [:], network: Network = Network()
+  ) {
+    self.init(server, id, authentication, scope, resource, parameters, network) { _ throws(NetworkError) in server }
+  }
+
+  private init(
+    _ server: OAuthServer?, _ id: String, _ authentication: Authentication, _ scope: String?, _ resource: String?,
+    _ parameters: [String: String], _ network: Network,
+    find: @escaping @Sendable (Network) async throws(NetworkError) -> OAuthServer
+  ) {
+    let (network, known) = (network.forOAuth, KnownServer())
+    (self.id, self.authentication, self.scope, self.resource) = (id, authentication, scope, resource)
+    (self.parameters, self.network, self.known) = (Hidden(parameters), network, known)
+    known.server.withLock { $0 = server }
+    // Shared, so that calls that start together read the document once, and the next call tries again after a failure.
+    discovery = Single.from {
+      let found = try await find(network)
+      known.server.withLock { $0 = found }
+      return found
+    }.asObservable().share(replay: 1).asSingle()
+  }
+
+  var now: Date { network.backend.clock.now }
+
+  func server() async throws(NetworkError) -> OAuthServer {
+    if let server = known.server.withLock({ $0 }) { return server }
+    return try await network.awaited(discovery)
+  }
+
+  /// The parameters of the request that starts a flow.
+  func request(_ own: [String: String]) -> [String: String] {
+    var all = parameters.value
+    all["scope"] = scope
+    return all.merging(withResource(own)) { $1 }
+  }
+
+  private func withResource(_ own: [String: String]) -> [String: String] {
+    var own = own
+    if let resource { own["resource"] = own["resource"] ?? resource }
+    return own
+  }
+
+  /// Sends a form with the client's authentication.
+  func post(
+    _ form: [String: String], to url: URL?, _ name: String, of server: OAuthServer
+  ) async throws(NetworkError) -> TokenResponse {
+    let url = try Self.endpoint(url, name)
+    var (form, headers): ([String: String], HTTPHeaders) = (form, ["Accept": "application/json"])
+    try await authentication.add(id, at: server, to: &form, &headers)
+    let body = HTTPTask.data(Data(Form.text(form).utf8), contentType: Form.mediaType)
+    let response: Response
+    do { response = try await network.response(.post(url, body, headers: headers)) } catch { throw error.withoutSecrets }
+    return try TokenResponse(response)
+  }
+
+  /// Returns the URL of an endpoint that may receive secrets.
+  static func endpoint(_ url: URL?, _ name: String) throws(NetworkError) -> URL {
+    guard let url else {
+      throw NetworkError(
+        kind: .invalidRequest, reason: "the server names no \(name) endpoint; create an OAuthServer that has one")
+    }
+    guard url.mayReceiveSecrets else {
+      throw NetworkError(
+        kind: .invalidRequest,
+        reason: "secrets are not sent to the \(name) endpoint \(url.absoluteString.debugDescription): it must be an https URL, or "
+          + "an http URL on localhost, without a fragment")
+    }
+    return url
+  }
+
+  /// Requests a token at the token endpoint.
+  func token(_ form: [String: String], from server: OAuthServer) async throws(NetworkError) -> TokenResponse {
+    try await post(withResource(form), to: server.token, "token", of: server)
+  }
+
+  /// Returns what a sign-in has granted. The ID token must belong to the login with `nonce`.
+  func grant(
+    _ response: TokenResponse, from server: OAuthServer, nonce: String?
+  ) throws(NetworkError) -> OAuthGrant {
+    let claims = try response.claims(of: id, server: server, nonce: nonce, at: now)
+    var token = try response.token(at: now)
+    token.account = claims["sub"].string
+    return OAuthGrant(
+      token: token, scope: response.fields["scope"].string ?? scope, fields: response.fields, claims: claims)
+  }
+}
+
+extension OAuthClient {
+  /// Returns a token for the client itself, such as a service without users (RFC 6749 §4.4).
+  ///
+  /// ```swift
+  /// let authentication = AuthenticationInterceptor(for: [shopURL], requiresToken: true) { _ in
+  ///   try await service.clientCredentials()
+  /// }
+  /// ```
+  /// - Throws: `NetworkError`, of kind `rejected` with an `oauthCode` such as `invalid_client` if the server refuses.
+  public func clientCredentials() async throws(NetworkError) -> Token {
+    let server = try await server()
+    return try await token(request(["grant_type": "client_credentials"]), from: server).token(at: now)
+  }
+
+  /// Returns a token in exchange for any other grant, such as a token exchange (RFC 8693) or an assertion (RFC 7523 §2.1).
+  ///
+  /// - Parameters:
+  ///   - type: The `grant_type`.
+  ///   - parameters: The parameters of the grant. They replace those of the client.
+  /// - Throws: `NetworkError`, of kind `rejected` with an `oauthCode` if the server refuses.
+  public func grant(_ type: String, _ parameters: [String: String]) async throws(NetworkError) -> OAuthGrant {
+    let server = try await server()
+    let form = request(parameters.merging(["grant_type": type]) { $1 })
+    return try grant(try await token(form, from: server), from: server, nonce: nil)
+  }
+
+  /// Returns a new token for the user of `old`: the `refresh` of an `AuthenticationInterceptor` (RFC 6749 §6).
+  ///
+  /// The old refresh token and account remain unless the server sends new ones. Only the server's refusal of the refresh token has
+  /// `endsSession`, which signs the user out: `invalid_grant`, GitHub's `bad_refresh_token`, Entra's `interaction_required`.
+  ///
+  /// - Throws: `NetworkError`, of kind `authentication` if there is no refresh token. Nothing was sent.
+  public func refresh(_ old: Token?) async throws(NetworkError) -> Token {
+    guard let old, let refresh = old.refresh, !refresh.isEmpty else {
+      let cause = old == nil ? "nobody is signed in" : "the token has expired, and the server issued no refresh token"
+      throw NetworkError(kind: .authentication, reason: "\(cause): sign in, then call setToken")
+    }
+    let server = try await server()
+    do {
+      let response = try await token(["grant_type": "refresh_token", "refresh_token": refresh], from: server)
+      // The ID token of a refresh may omit the nonce (OpenID Connect Core §12.2).
+      var new = try grant(response, from: server, nonce: nil).token
+      new.refresh = new.refresh ?? refresh
+      // The app may have chosen another name for the user.
+      new.account = old.account ?? new.account
+      return new
+    } catch {
+      var error = error
+      error.endsSession = ["invalid_grant", "bad_refresh_token", "interaction_required"].contains(error.oauthCode)
+      throw error
+    }
+  }
+
+  /// Tells the server that the user has signed out: it revokes the refresh token, and with it the access token, or the access token
+  /// if there is no other (RFC 7009 §2.1).
+  ///
+  /// - Throws: `NetworkError`, of kind `invalidRequest` if the server names no revocation endpoint. Sign out even then, with
+  ///   `setToken(nil)`.
+  public func revoke(_ token: Token) async throws(NetworkError) {
+    let server = try await server()
+    let hint = token.refresh == nil ? "access_token" : "refresh_token"
+    let form = ["token": token.refresh ?? token.access, "token_type_hint": hint]
+    _ = try await post(form, to: server.revocation, "revocation", of: server)
+  }
+}
