@@ -3,38 +3,35 @@ import PortableFoundation
 /// The checks of an ID token (OpenID Connect Core §3.1.3.7). Its signature needs no check, because TLS proves that it comes from the
 /// token endpoint (item 6).
 enum IDToken {
-  struct Invalid: Error, CustomStringConvertible {
-    let description: String
-  }
-
   /// The time by which clocks may differ.
   private static let leeway = 600.0
 
   /// Returns the claims of `token`. An `issuer` or a `nonce` of `nil` is not compared.
   static func claims(
     _ token: String, client: String, issuer: String?, nonce: String?, at now: Date
-  ) throws(Invalid) -> JSON {
+  ) throws(NetworkError) -> JSON {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let bytes = Data(base64URL: parts[1]), let claims = try? JSON(parsing: bytes) else {
-      throw Invalid(description: "it is not a signed JSON Web Token")
+      throw invalid("it is not a signed JSON Web Token")
     }
     let found = claims["iss"].string
     guard let found, issuer == nil || found == issuer else {
-      let wanted = issuer.map { ", not \($0.debugDescription)" } ?? ""
-      throw Invalid(description: "its issuer is \(found?.debugDescription ?? "missing")\(wanted)")
+      throw invalid("its issuer is \(found?.debugDescription ?? "missing"), not \(issuer?.debugDescription ?? "a text")")
     }
     let audiences = claims["aud"].array?.map(\.string) ?? [claims["aud"].string]
     let party = claims["azp"].exists ? claims["azp"].string : audiences.count == 1 ? client : nil
     guard audiences.contains(client), party == client else {
-      throw Invalid(description: "it is for another client than \(client.debugDescription)")
+      throw invalid("it is for another client than \(client.debugDescription)")
     }
     guard let expiry = claims["exp"].double, expiry > now.timeIntervalSince1970 - leeway else {
-      throw Invalid(description: "it has expired; check the server's clock")
+      throw invalid("it has expired; check the server's clock")
     }
-    if let nonce, claims["nonce"].string != nonce { throw Invalid(description: "it belongs to another login") }
-    guard claims["sub"].string?.isEmpty == false else { throw Invalid(description: "it names no user (sub)") }
+    if let nonce, claims["nonce"].string != nonce { throw invalid("it belongs to another login") }
+    guard claims["sub"].string?.isEmpty == false else { throw invalid("it names no user (sub)") }
     return claims
   }
+
+  private static func invalid(_ problem: String) -> NetworkError { .foreign("the ID token is invalid: \(problem)") }
 }
 
 extension Data {

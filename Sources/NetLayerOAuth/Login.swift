@@ -4,6 +4,8 @@ import PortableFoundation
 struct Login: Sendable {
   /// What a redirect means for this login.
   enum Answer: Sendable {
+    /// It leads to another place.
+    case elsewhere(String)
     /// It belongs to another login, or to none.
     case foreign(String)
     /// The server refused, or another server has responded.
@@ -36,7 +38,7 @@ struct Login: Sendable {
     // The query of the endpoint remains (RFC 6749 §3.1).
     let mark = !page.contains("?") ? "?" : page.hasSuffix("?") || page.hasSuffix("&") ? "" : "&"
     guard let url = URL(string: page + mark + Form.text(client.request(own))) else {
-      throw NetworkError(kind: .invalidRequest, reason: "the authorization endpoint \(page.debugDescription) is invalid")
+      throw .misuse("the authorization endpoint \(page.debugDescription) is invalid")
     }
     self.url = url
   }
@@ -50,15 +52,13 @@ struct Login: Sendable {
   func answer(to url: String) -> Answer {
     let (place, found) = Self.parts(url)
     let (wanted, own) = Self.parts(redirect)
-    guard place == wanted else { return .foreign("it leads to \(place.debugDescription), not to \(wanted.debugDescription)") }
+    guard place == wanted else { return .elsewhere("it leads to \(place.debugDescription), not to \(wanted.debugDescription)") }
     guard let found, own?.allSatisfy({ found[$0] == $1 }) == true else {
       return .foreign("a parameter is malformed, is missing or occurs twice")
     }
     guard found["state"] == state else { return .foreign("its state is not that of this login") }
     if let problem = problem(ofIssuer: found["iss"]) { return .refused(.foreign(problem)) }
-    if let code = found["error"] {
-      return .refused(.refused(code, found["error_description"], by: "authorization server"))
-    }
+    if let code = found["error"] { return .refused(.refused(code, found["error_description"])) }
     return found["code"].map { .code($0) } ?? .foreign("it has neither a code nor an error")
   }
 
@@ -73,13 +73,9 @@ struct Login: Sendable {
   /// Returns the part of a URL before its query, with scheme and host in lowercase, and its parameters, unless they are invalid.
   private static func parts(_ url: String) -> (place: String, parameters: [String: String]?) {
     let halves = url.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    let place = halves.first ?? ""
-    let parameters = Form.parameters(of: halves.count == 2 ? halves[1] : "")
-    let start = place.firstRange(of: "://")?.upperBound ?? place.firstIndex(of: ":") ?? place.endIndex
-    let isHierarchical = place[..<start].hasSuffix("://")
-    let path = isHierarchical ? place[start...].firstIndex(of: "/") ?? place.endIndex : start
-    let rest = isHierarchical && path == place.endIndex ? "/" : String(place[path...])
-    return (place[..<path].lowercased() + rest, parameters)
+    let origin = halves[0].prefixMatch(of: /[^:]*:(?:\/\/[^\/]*)?/)?.output ?? ""
+    let path = halves[0].dropFirst(origin.count)
+    return (origin.lowercased() + (path.isEmpty ? "/" : path), Form.parameters(of: halves.count == 2 ? halves[1] : ""))
   }
 
   /// Returns random bytes in base64url.

@@ -48,7 +48,7 @@ extension OAuthClient {
       case .none: form["client_id"] = id
       case .secret(let secret):
         // Without a statement, servers accept the field (RFC 8414 §2).
-        let methods = server.methods ?? []
+        let methods = server.methods
         guard methods.contains("client_secret_post"), !methods.contains("client_secret_basic") else {
           return basic(Form.escaped(id), Form.escaped(secret))
         }
@@ -56,18 +56,14 @@ extension OAuthClient {
       case .secretInBody(let secret): (form["client_id"], form["client_secret"]) = (id, secret)
       case .secretUnescaped(let secret):
         guard !id.contains(":") else {
-          throw NetworkError(
-            kind: .invalidRequest,
-            reason: "the client id \(id.debugDescription) contains a colon, which needs escapes: use .secret")
+          throw .misuse("the client id \(id.debugDescription) contains a colon, which needs escapes: use .secret")
         }
         basic(id, secret)
       case .assertion(let sign):
         form["client_id"] = id
         form["client_assertion_type"] = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-        do {
-          form["client_assertion"] = try await sign(server.issuer ?? server.token.absoluteString)
-        } catch {
-          throw NetworkError.wrapping(error)
+        do { form["client_assertion"] = try await sign(server.issuer ?? server.token.absoluteString) } catch {
+          throw .wrapping(error)
         }
       }
     }

@@ -19,8 +19,7 @@ extension OAuthClient {
     redirectingTo redirect: String, isolation: isolated (any Actor)? = #isolation, open: (URL) async throws -> URL
   ) async throws(NetworkError) -> OAuthGrant {
     guard redirect.contains(":"), !redirect.contains("#") else {
-      throw NetworkError(
-        kind: .invalidRequest, reason: "the redirect URI \(redirect.debugDescription) must be absolute, without a fragment")
+      throw .misuse("the redirect URI \(redirect.debugDescription) must be absolute, without a fragment")
     }
     let server = try await server()
     let login = try Login(self, at: server, redirect: redirect)
@@ -65,7 +64,7 @@ extension OAuthClient {
     defer { listener.stop() }
     let login = try Login(self, at: server, redirect: address.uri(port: listener.port))
     let answers = ReplaySubject<Login.Answer>.create(bufferSize: 1)
-    try listener.start { login.reply(to: $0, page: page) { answers.onNext($0) } }
+    try listener.start(login, page) { answers.onNext($0) }
     let opening = Single.from { try await open(login.url) }.asObservable().flatMap { Observable<Login.Answer>.never() }
     let late = Observable<Int>.timer(limit, scheduler: network.backend.clock).map { _ -> Login.Answer in
       throw NetworkError(kind: .timeout, reason: "nobody has signed in within \(limit.text); start again")
@@ -78,7 +77,8 @@ extension OAuthClient {
     _ login: Login, _ answer: Login.Answer, at server: OAuthServer
   ) async throws(NetworkError) -> OAuthGrant {
     switch answer {
-    case .foreign(let problem): throw .foreign("the redirect does not belong to this login: \(problem)")
+    case .elsewhere(let problem), .foreign(let problem):
+      throw .foreign("the redirect does not belong to this login: \(problem)")
     case .refused(let error): throw error
     case .code(let code):
       let response = try await token(login.exchange(code), from: server)

@@ -18,10 +18,9 @@ public final class OAuthClient: Sendable {
   let resource: String?
   let parameters: Hidden<[String: String]>
   let network: Network
-  private let known: KnownServer
+  private let known = KnownServer()
   private let discovery: Single<OAuthServer>
 
-  /// The server, as soon as it is known.
   private final class KnownServer: Sendable {
     // Guards the server, which the first call stores and all calls read.
     let server = Locked<OAuthServer?>(nil)
@@ -40,13 +39,18 @@ public final class OAuthClient: Sendable {
   ///     refreshes do not have them.
   ///   - network: The network with the transport, the observers and the clock to use. Its account sources, its signer and its
   ///     envelope are not used, and errors are not passed to its `onError`.
-  public convenience init(
+  public init(
     issuer: String, id: String, authentication: Authentication = .none, scope: String? = nil, resource: String? = nil,
     parameters: [String: String] = [:], network: Network = Network()
   ) {
-    self.init(nil, id, authentication, scope, resource, parameters, network) { network throws(NetworkError) in
-      try await OAuthServer.discovered(at: issuer, on: network)
-    }
+    (self.id, self.authentication, self.scope, self.resource) = (id, authentication, scope, resource)
+    (self.parameters, self.network) = (Hidden(parameters), network.forOAuth)
+    // Shared, so that calls that start together read the document once, and the next call tries again after a failure.
+    discovery = Single.from { [known] in
+      let found = try await OAuthServer.discovered(at: issuer, on: network)
+      known.server.withLock { $0 = found }
+      return found
+    }.asObservable().share(replay: 1).asSingle()
   }
 
   /// Creates a client of a server whose endpoints are known. The parameters are those of the other initializer.
@@ -54,24 +58,10 @@ public final class OAuthClient: Sendable {
     server: OAuthServer, id: String, authentication: Authentication = .none, scope: String? = nil,
     resource: String? = nil, parameters: [String: String] = [:], network: Network = Network()
   ) {
-    self.init(server, id, authentication, scope, resource, parameters, network) { _ throws(NetworkError) in server }
-  }
-
-  private init(
-    _ server: OAuthServer?, _ id: String, _ authentication: Authentication, _ scope: String?, _ resource: String?,
-    _ parameters: [String: String], _ network: Network,
-    find: @escaping @Sendable (Network) async throws(NetworkError) -> OAuthServer
-  ) {
-    let (network, known) = (network.forOAuth, KnownServer())
-    (self.id, self.authentication, self.scope, self.resource) = (id, authentication, scope, resource)
-    (self.parameters, self.network, self.known) = (Hidden(parameters), network, known)
+    self.init(
+      issuer: "", id: id, authentication: authentication, scope: scope, resource: resource, parameters: parameters,
+      network: network)
     known.server.withLock { $0 = server }
-    // Shared, so that calls that start together read the document once, and the next call tries again after a failure.
-    discovery = Single.from {
-      let found = try await find(network)
-      known.server.withLock { $0 = found }
-      return found
-    }.asObservable().share(replay: 1).asSingle()
   }
 
   var now: Date { network.backend.clock.now }
@@ -109,15 +99,11 @@ public final class OAuthClient: Sendable {
 
   /// Returns the URL of an endpoint that may receive secrets.
   static func endpoint(_ url: URL?, _ name: String) throws(NetworkError) -> URL {
-    guard let url else {
-      throw NetworkError(
-        kind: .invalidRequest, reason: "the server names no \(name) endpoint; create an OAuthServer that has one")
-    }
+    guard let url else { throw .misuse("the server names no \(name) endpoint; create an OAuthServer that has one") }
     guard url.mayReceiveSecrets else {
-      throw NetworkError(
-        kind: .invalidRequest,
-        reason: "secrets are not sent to the \(name) endpoint \(url.absoluteString.debugDescription): it must be an https URL, or "
-          + "an http URL on localhost, without a fragment")
+      throw .misuse(
+        "no secret is sent to the \(name) endpoint \(url.absoluteString.debugDescription): it must be an https URL, or an http URL "
+          + "on localhost, without a fragment")
     }
     return url
   }

@@ -2,16 +2,12 @@ import PortableFoundation
 
 /// The endpoints of an authorization server.
 ///
-/// `OAuthClient(issuer:)` reads them from the server's document. Create a value for a server that has none:
-///
-/// ```swift
-/// let server = OAuthServer(token: tokenURL, authorization: authorizationURL)
-/// ```
+/// `OAuthClient(issuer:)` reads them from the server's document. Create a value for a server without one, from its documentation.
 /// Secrets are sent only to `https` URLs, and to `http` URLs on `localhost`, `127.0.0.1` and `[::1]` (RFC 6749 §3.1, §3.2). A request
 /// to any other URL fails with kind `invalidRequest` before it is sent.
 public struct OAuthServer: Sendable {
-  /// The issuer identifier, which identifies the server in redirects and ID tokens, compared byte by byte; `nil` if it is
-  /// unknown, and is then not compared.
+  /// The issuer identifier, which redirects and ID tokens name, compared byte by byte; `nil` if it is unknown, and is then not
+  /// compared.
   public var issuer: String?
   /// The endpoint that issues tokens (RFC 6749 §3.2).
   public var token: URL
@@ -21,8 +17,8 @@ public struct OAuthServer: Sendable {
   public var device: URL?
   /// The endpoint that revokes tokens (RFC 7009 §2).
   public var revocation: URL?
-  /// The methods of client authentication that the document lists; `nil` if it lists none.
-  var methods: [String]?
+  /// The methods of client authentication that the document lists.
+  var methods: [String] = []
   /// Whether each redirect of the server names the issuer (RFC 9207 §3).
   var sendsIssuer = false
 
@@ -33,11 +29,7 @@ public struct OAuthServer: Sendable {
     (self.token, self.authorization, self.device) = (token, authorization, device)
     (self.revocation, self.issuer) = (revocation, issuer)
   }
-}
 
-// MARK: Discovery
-
-extension OAuthServer {
   /// Reads the document of an issuer (RFC 8414 §3, OpenID Connect Discovery §4).
   ///
   /// The places of RFC 8414 and of OpenID are requested in order; a status of 400 to 499, or a page that is not JSON, leads to the
@@ -51,28 +43,22 @@ extension OAuthServer {
   public static func discovered(
     at issuer: String, on network: Network = Network()
   ) async throws(NetworkError) -> OAuthServer {
-    let network = network.forOAuth
-    let places = try documents(of: issuer)
-    var missing: NetworkError?
+    let (network, places) = (network.forOAuth, try documents(of: issuer))
+    var missing = NetworkError(kind: .parse, reason: "")
     for place in places {
       let response = try await network.response(.get(place, headers: ["Accept": "application/json"]))
-      if response.isSuccess, let json = try? JSON(parsing: response.body), json.kind == .object {
-        return try OAuthServer(json, of: issuer)
+      guard response.isSuccess else {
+        missing = response.statusFailure(in: .none)
+        guard 400...499 ~= response.status, !missing.isOutage else { throw missing }
+        continue
       }
-      let error =
-        response.isSuccess
-        ? NetworkError(kind: .parse, reason: "\(place.absoluteString) is not a JSON object", response: response)
-        : response.statusFailure(in: .none)
-      let isAbsent = response.isSuccess || 400...499 ~= response.status && !error.isOutage
-      guard isAbsent else { throw error }
-      missing = error
+      if let json = try? JSON(parsing: response.body), json.kind == .object { return try OAuthServer(json, of: issuer) }
+      missing = NetworkError(kind: .parse, reason: "", response: response)
     }
-    let list = places.map(\.absoluteString).joined(separator: ", ")
-    var error = missing ?? NetworkError(kind: .other, reason: "")
-    error.reason =
-      "the issuer \(issuer.debugDescription) has no document at \(list); check it, or create an OAuthServer with the URLs of the "
-      + "server's documentation"
-    throw error
+    missing.reason =
+      "the issuer \(issuer.debugDescription) has no document at \(places.map(\.absoluteString).joined(separator: ", ")); check it, or "
+      + "create an OAuthServer with the URLs of the server's documentation"
+    throw missing
   }
 
   /// Returns the places of the document: with the issuer's path after the well-known one (RFC 8414 §3.1, §5), and before it, as
@@ -80,35 +66,30 @@ extension OAuthServer {
   static func documents(of issuer: String) throws(NetworkError) -> [URL] {
     guard !issuer.contains(where: { $0 == "?" || $0 == "#" || $0.isWhitespace }), let url = URL(string: issuer),
       url.mayReceiveSecrets, let start = issuer.firstRange(of: "://")
-    else {
-      throw NetworkError(
-        kind: .invalidRequest,
-        reason: "the issuer \(issuer.debugDescription) must be an https URL without a query and a fragment")
-    }
+    else { throw .misuse("the issuer \(issuer.debugDescription) must be an https URL without a query and a fragment") }
     let slash = issuer[start.upperBound...].firstIndex(of: "/") ?? issuer.endIndex
     let (origin, path) = (String(issuer[..<slash]), String(issuer[slash...]).withoutLastSlash)
-    let known = "\(origin)/.well-known/"
-    var places = ["\(known)oauth-authorization-server\(path)", "\(known)openid-configuration\(path)"]
-    if !path.isEmpty { places.append("\(origin)\(path)/.well-known/openid-configuration") }
-    return places.compactMap { URL(string: $0) }
+    let inserted = ["oauth-authorization-server", "openid-configuration"].map { "\(origin)/.well-known/\($0)\(path)" }
+    let appended = path.isEmpty ? [] : ["\(origin)\(path)/.well-known/openid-configuration"]
+    return (inserted + appended).compactMap { URL(string: $0) }
   }
 
   /// Reads a document, and checks that it is that of the issuer (RFC 8414 §3.3).
-  init(_ document: JSON, of issuer: String) throws(NetworkError) {
+  private init(_ document: JSON, of issuer: String) throws(NetworkError) {
+    func endpoint(_ name: String) -> URL? { document["\(name)_endpoint"].string.flatMap { URL(string: $0) } }
     let found = document["issuer"].string
     guard let found, found.withoutLastSlash == issuer.withoutLastSlash else {
-      throw NetworkError.foreign(
+      throw .foreign(
         "the document of the issuer \(issuer.debugDescription) names \(found?.debugDescription ?? "no issuer"); use that of your "
           + "tenant, or create an OAuthServer with its URLs")
     }
-    func endpoint(_ name: String) -> URL? { document["\(name)_endpoint"].string.flatMap { URL(string: $0) } }
     guard let token = endpoint("token") else {
-      throw NetworkError.foreign("the document of the issuer \(issuer.debugDescription) has no valid token_endpoint")
+      throw .foreign("the document of the issuer \(issuer.debugDescription) has no valid token_endpoint")
     }
     self.init(
       token: token, authorization: endpoint("authorization"), device: endpoint("device_authorization"),
       revocation: endpoint("revocation"), issuer: found)
-    methods = document["token_endpoint_auth_methods_supported"].array?.compactMap(\.string)
+    methods = document["token_endpoint_auth_methods_supported"].array?.compactMap(\.string) ?? []
     sendsIssuer = document["authorization_response_iss_parameter_supported"].bool ?? false
   }
 }
@@ -122,11 +103,9 @@ extension URL {
   /// Whether secrets may be sent to this URL: over TLS, or to this machine (RFC 8252 §8.3).
   var mayReceiveSecrets: Bool {
     let host = host(percentEncoded: true)?.lowercased() ?? ""
-    switch scheme?.lowercased() {
-    case "https": return !host.isEmpty && fragment == nil
-    case "http": return ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host) && fragment == nil
-    default: return false
-    }
+    guard fragment == nil else { return false }
+    if scheme?.lowercased() == "https" { return !host.isEmpty }
+    return scheme?.lowercased() == "http" && ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host)
   }
 }
 

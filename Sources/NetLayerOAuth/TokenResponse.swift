@@ -18,7 +18,7 @@ struct TokenResponse {
     if Response.isPassing(response.status), !isPolling { throw response.statusFailure(in: .none).withoutSecrets }
     if !code.isEmpty {
       let words = fields["error_description"].string
-      throw .refused(code, words, by: "authorization server", response).withoutSecrets
+      throw .refused(code, words, response).withoutSecrets
     }
     guard response.isSuccess else { throw response.statusFailure(in: .none).withoutSecrets }
   }
@@ -66,11 +66,7 @@ struct TokenResponse {
     guard text.exists, !text.isNull else { return text[0] }
     let date = response.headers["Date"].flatMap { HTTPDate.seconds($0, now: now.timeIntervalSinceReferenceDate) }
     let today = date.map { Date(timeIntervalSinceReferenceDate: $0) } ?? now
-    do {
-      return try IDToken.claims(text.string ?? "", client: client, issuer: server.issuer, nonce: nonce, at: today)
-    } catch {
-      throw .foreign("the ID token is invalid: \(error)")
-    }
+    return try IDToken.claims(text.string ?? "", client: client, issuer: server.issuer, nonce: nonce, at: today)
   }
 }
 
