@@ -16,7 +16,8 @@ enum IDToken {
     }
     let found = claims["iss"].string
     guard let found, issuer == nil || found == issuer else {
-      throw invalid("its issuer is \(found?.debugDescription ?? "missing"), not \(issuer?.debugDescription ?? "a text")")
+      throw invalid(
+        "its issuer is \(found?.debugDescription ?? "missing"), not \(issuer?.debugDescription ?? "a text")")
     }
     let audiences = claims["aud"].array?.map(\.string) ?? [claims["aud"].string]
     let party = claims["azp"].exists ? claims["azp"].string : audiences.count == 1 ? client : nil

@@ -52,7 +52,9 @@ struct Login: Sendable {
   func answer(to url: String) -> Answer {
     let (place, found) = Self.parts(url)
     let (wanted, own) = Self.parts(redirect)
-    guard place == wanted else { return .elsewhere("it leads to \(place.debugDescription), not to \(wanted.debugDescription)") }
+    guard place == wanted else {
+      return .elsewhere("it leads to \(place.debugDescription), not to \(wanted.debugDescription)")
+    }
     guard let found, own?.allSatisfy({ found[$0] == $1 }) == true else {
       return .foreign("a parameter is malformed, is missing or occurs twice")
     }
@@ -65,7 +67,9 @@ struct Login: Sendable {
   /// Returns why a redirect is that of another server (RFC 9207 §2.4).
   private func problem(ofIssuer found: String?) -> String? {
     guard let issuer else { return nil }
-    guard let found else { return sendsIssuer ? "the redirect does not name the issuer \(issuer.debugDescription)" : nil }
+    guard let found else {
+      return sendsIssuer ? "the redirect does not name the issuer \(issuer.debugDescription)" : nil
+    }
     return found == issuer
       ? nil : "the redirect is from the issuer \(found.debugDescription), not from \(issuer.debugDescription)"
   }

@@ -121,7 +121,9 @@ extension LoopbackListener {
   #if canImport(Darwin)
     private static let (streamType, sendFlags, noSignal): (Int32, Int32, Int32) = (SOCK_STREAM, 0, SO_NOSIGPIPE)
   #elseif canImport(Glibc)
-    private static let (streamType, sendFlags, noSignal) = (Int32(SOCK_STREAM.rawValue), Int32(MSG_NOSIGNAL), SO_KEEPALIVE)
+    private static let (streamType, sendFlags, noSignal) = (
+      Int32(SOCK_STREAM.rawValue), Int32(MSG_NOSIGNAL), SO_KEEPALIVE
+    )
   #else
     private static let (streamType, sendFlags, noSignal) = (SOCK_STREAM, Int32(MSG_NOSIGNAL), SO_KEEPALIVE)
   #endif

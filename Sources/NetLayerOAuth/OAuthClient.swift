@@ -93,7 +93,9 @@ public final class OAuthClient: Sendable {
     try await authentication.add(id, at: server, to: &form, &headers)
     let body = HTTPTask.data(Data(Form.text(form).utf8), contentType: Form.mediaType)
     let response: Response
-    do { response = try await network.response(.post(url, body, headers: headers)) } catch { throw error.withoutSecrets }
+    do { response = try await network.response(.post(url, body, headers: headers)) } catch {
+      throw error.withoutSecrets
+    }
     return try TokenResponse(response)
   }
 

@@ -54,7 +54,8 @@ struct TokenResponse {
     let type = fields["token_type"].string?.lowercased() ?? ""
     // Servers send many words for Bearer. These need a proof with each request (RFC 6749 §7.1).
     guard !["dpop", "mac", "pop", "n_a"].contains(type) else {
-      throw .foreign("the server issued a token of the type \(type.debugDescription), which is not supported; request bearer tokens")
+      throw .foreign(
+        "the server issued a token of the type \(type.debugDescription), which is not supported; request bearer tokens")
     }
     let refresh = fields["refresh_token"].string.flatMap { $0.isEmpty ? nil : $0 }
     return Token(access: access, refresh: refresh, expiresAt: fields["expires_in"].lifetime.map { now + $0 })

@@ -5,7 +5,7 @@ import XCTest
 
 @testable import NetLayerOAuth
 
-/// The rows of `cases.txt`.
+/// The rows of `cases.txt`. Each test names the rules of `RuleTests` that its rows check.
 final class CaseTests: XCTestCase {
   private struct Row {
     let name: String
@@ -38,12 +38,13 @@ final class CaseTests: XCTestCase {
     let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").filter { !$0.hasPrefix("#") }
     XCTAssertGreaterThanOrEqual(lines.count, 150)
     for line in lines {
-      XCTAssert(areas.contains { line.hasPrefix("\($0) | ") } && line.components(separatedBy: " | ").count == 4, "\(line)")
+      XCTAssert(
+        areas.contains { line.hasPrefix("\($0) | ") } && line.components(separatedBy: " | ").count == 4, "\(line)")
     }
     XCTAssertEqual(Set(lines).count, lines.count, "a row occurs twice")
   }
 
-  func test_refresh() async throws {
+  func test_rules07to14_refresh() async throws {
     for row in try rows("refresh") {
       let input = row.input.replacingOccurrences(of: "; charset", with: ";charset")
       let parts = input.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
@@ -62,7 +63,7 @@ final class CaseTests: XCTestCase {
     }
   }
 
-  func test_callback() async throws {
+  func test_rules16and17_callback() async throws {
     for row in try rows("callback") {
       let words = row.name.components(separatedBy: ", ").map { $0.components(separatedBy: " ") }
       let issuer = words[1][1]
@@ -85,7 +86,7 @@ final class CaseTests: XCTestCase {
     }
   }
 
-  func test_idToken() async throws {
+  func test_rule24_idToken() async throws {
     for row in try rows("idtoken") {
       let issuer = row.name.components(separatedBy: "issuer ")[1]
       var server = World.server
@@ -113,7 +114,7 @@ final class CaseTests: XCTestCase {
     }
   }
 
-  func test_device() async throws {
+  func test_rule21_device() async throws {
     for row in try rows("device") {
       let parts = row.input.components(separatedBy: "; ")
       let answers = parts[1].components(separatedBy: ", ").map(Self.answer)
@@ -162,7 +163,7 @@ final class CaseTests: XCTestCase {
     }
   }
 
-  func test_discovery() async throws {
+  func test_rule22_discovery() async throws {
     let issuer = "http://127.0.0.1"
     for row in try rows("discovery") {
       let places = row.input.replacingOccurrences(of: "ISSUER", with: issuer).components(separatedBy: " ;; ")
@@ -182,14 +183,15 @@ final class CaseTests: XCTestCase {
     }
   }
 
-  func test_encode() async throws {
+  func test_rules03and06_encode() async throws {
     for row in try rows("encode") {
       let world = World(good)
       if row.name.hasPrefix("Basic") {
         let parts = row.input.components(separatedBy: ", ")
         let secret: OAuthClient.Authentication = row.name == "Basic" ? .secret(parts[1]) : .secretUnescaped(parts[1])
         _ = try await world.client(id: parts[0], authentication: secret).clientCredentials()
-        let field = try XCTUnwrap(world.requests.first?.headers["Authorization"]?.components(separatedBy: "Basic ").last)
+        let field = try XCTUnwrap(
+          world.requests.first?.headers["Authorization"]?.components(separatedBy: "Basic ").last)
         check(row, String(decoding: try XCTUnwrap(Data(base64Encoded: field)), as: UTF8.self))
         continue
       }
@@ -210,7 +212,7 @@ final class CaseTests: XCTestCase {
     }
   }
 
-  func test_wellKnown() throws {
+  func test_rule22_wellKnown() throws {
     for row in try rows("wellknown") {
       let issuer = row.name == "EMPTY" ? "" : row.name
       do {
@@ -222,7 +224,7 @@ final class CaseTests: XCTestCase {
     }
   }
 
-  func test_secure() async throws {
+  func test_rule01_secure() async throws {
     for row in try rows("secure") {
       let world = World(good)
       do {
@@ -235,18 +237,19 @@ final class CaseTests: XCTestCase {
     }
   }
 
-  func test_loopback() throws {
+  func test_rule18_loopback() throws {
     let redirect = "http://127.0.0.1:8400/callback"
     for row in try rows("loopback") {
       let login = try Login(World(good).client(), at: World.server, redirect: redirect)
       let text = row.input.replacingOccurrences(of: "PORT", with: "8400")
-        .replacingOccurrences(of: "STATE", with: login.url.pairs["state"] ?? "").replacingOccurrences(of: #"\r\n"#, with: "\r\n")
+        .replacingOccurrences(of: "STATE", with: login.url.pairs["state"] ?? "").replacingOccurrences(
+          of: #"\r\n"#, with: "\r\n")
       let answer = LoopbackAddress.url(ofRequest: Array(text.utf8)).map(login.answer)
       check(row, "\(answer?.status ?? 400)")
     }
   }
 
-  func test_redirect() throws {
+  func test_rule18_redirect() throws {
     for row in try rows("redirect") {
       do {
         let address = try LoopbackAddress(row.input.replacingOccurrences(of: #"\r\n"#, with: "\r\n"))

@@ -95,14 +95,16 @@ extension URL {
 /// Returns an unsigned ID token.
 func idToken(_ claims: String) -> String {
   func part(_ text: String) -> String {
-    Data(text.utf8).base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
-      .replacingOccurrences(of: "=", with: "")
+    Data(text.utf8).base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(
+      of: "/", with: "_"
+    )
+    .replacingOccurrences(of: "=", with: "")
   }
   return "\(part(#"{"alg":"RS256"}"#)).\(part(claims)).c2ln"
 }
 
 /// Returns the error of an operation that must fail.
-func failure(
+func thrown(
   line: UInt = #line, _ operation: () async throws -> some Any
 ) async throws -> NetworkError {
   do {
