@@ -11,16 +11,11 @@ enum Form {
 
   /// Returns `text` as a name or a value, in which a space is `+`.
   static func escaped(_ text: String) -> String {
-    var bytes: [UInt8] = []
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: " "): bytes.append(UInt8(ascii: "+"))
-      case UInt8(ascii: "*"): bytes.append(byte)
-      case _ where byte.isUnreserved && byte != UInt8(ascii: "~"): bytes.append(byte)
-      default: bytes += "%\(byte.hex(digits: 2).uppercased())".utf8
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    text.utf8.map { byte in
+      let isPlain = byte.isUnreserved && byte != UInt8(ascii: "~") || byte == UInt8(ascii: "*")
+      if isPlain { return String(Unicode.Scalar(byte)) }
+      return byte == UInt8(ascii: " ") ? "+" : "%\(byte.hex(digits: 2).uppercased())"
+    }.joined()
   }
 
   /// Returns the parameters of `text` that have a value; `nil` if one is malformed or occurs twice (RFC 6749 §3.1).

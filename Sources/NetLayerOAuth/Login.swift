@@ -4,14 +4,15 @@ import PortableFoundation
 struct Login: Sendable {
   /// What a redirect means for this login.
   enum Answer: Sendable {
-    /// It leads to another place.
-    case elsewhere(String)
-    /// It belongs to another login, or to none.
-    case foreign(String)
+    /// It belongs to another login, or to none; with the status for the browser.
+    case foreign(Int, String)
     /// The server refused, or another server has responded.
     case refused(NetworkError)
     /// The code to exchange for a token.
     case code(String)
+
+    /// The status for the browser; 200 if the login has ended.
+    var status: Int { if case .foreign(let status, _) = self { status } else { 200 } }
   }
 
   let redirect: String
@@ -53,25 +54,19 @@ struct Login: Sendable {
     let (place, found) = Self.parts(url)
     let (wanted, own) = Self.parts(redirect)
     guard place == wanted else {
-      return .elsewhere("it leads to \(place.debugDescription), not to \(wanted.debugDescription)")
+      return .foreign(404, "it leads to \(place.debugDescription), not to \(wanted.debugDescription)")
     }
     guard let found, own?.allSatisfy({ found[$0] == $1 }) == true else {
-      return .foreign("a parameter is malformed, is missing or occurs twice")
+      return .foreign(400, "a parameter is malformed, is missing or occurs twice")
     }
-    guard found["state"] == state else { return .foreign("its state is not that of this login") }
-    if let problem = problem(ofIssuer: found["iss"]) { return .refused(.foreign(problem)) }
+    guard found["state"] == state else { return .foreign(400, "its state is not that of this login") }
+    // The redirect of another server (RFC 9207 §2.4).
+    if let issuer, found["iss"] ?? (sendsIssuer ? nil : issuer) != issuer {
+      let other = found["iss"]?.debugDescription ?? "none"
+      return .refused(.foreign("the redirect names the issuer \(other), not \(issuer.debugDescription)"))
+    }
     if let code = found["error"] { return .refused(.refused(code, found["error_description"])) }
-    return found["code"].map { .code($0) } ?? .foreign("it has neither a code nor an error")
-  }
-
-  /// Returns why a redirect is that of another server (RFC 9207 §2.4).
-  private func problem(ofIssuer found: String?) -> String? {
-    guard let issuer else { return nil }
-    guard let found else {
-      return sendsIssuer ? "the redirect does not name the issuer \(issuer.debugDescription)" : nil
-    }
-    return found == issuer
-      ? nil : "the redirect is from the issuer \(found.debugDescription), not from \(issuer.debugDescription)"
+    return found["code"].map { .code($0) } ?? .foreign(400, "it has neither a code nor an error")
   }
 
   /// Returns the part of a URL before its query, with scheme and host in lowercase, and its parameters, unless they are invalid.

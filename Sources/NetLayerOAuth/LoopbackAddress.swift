@@ -30,10 +30,8 @@ struct LoopbackAddress {
     let lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)
     let hosts = lines.dropFirst().filter { $0.prefix(5).lowercased() == "host:" }
     let words = lines[0].split(separator: " ", omittingEmptySubsequences: false)
-    guard words.count == 3, words[0] == "GET", words[1].hasPrefix("/"), words[2].hasPrefix("HTTP/1."), hosts.count == 1
-    else {
-      return nil
-    }
+    guard words.count == 3, hosts.count == 1, words[0] == "GET", words[1].hasPrefix("/") else { return nil }
+    guard words[2].hasPrefix("HTTP/1.") else { return nil }
     return "http://\(hosts[0].dropFirst(5).trimmingBlanks)\(words[1])"
   }
 }

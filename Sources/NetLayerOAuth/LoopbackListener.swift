@@ -3,75 +3,52 @@ import PortableFoundation
 /// A server on 127.0.0.1 that waits for the redirect of one login (docs/decisions/0036-own-listener.md).
 ///
 /// It serves one connection at a time, and reads of each the head of one request: at most 8 KB within a second, and never a body.
-final class LoopbackListener: Sendable {
-  let port: UInt16
-  private let socket: Int32
-  /// A pipe; a byte in it ends the thread.
-  private let ends: [Int32]
+final class LoopbackListener: @unchecked Sendable {  // safe: immutable
+  let login: Login
+  private let source: any DispatchSourceRead
   private let ended = DispatchGroup()
   private static let maxHead = 8 << 10
   private static let patience: UInt64 = 1_000_000_000
 
-  /// Listens on a port, or on a free one.
+  /// Listens on a port, or on a free one, and calls `end` after a redirect of the login, when the browser has `page`.
   ///
   /// - Throws: Kind `connection` if the port is in use.
-  init(port: UInt16?) throws(NetworkError) {
-    do {
-      let listening = try Self.listen(on: port ?? 0)
-      var ends: [Int32] = [-1, -1]
-      guard pipe(&ends) == 0 else {
-        defer { closeDescriptor(listening.0) }
-        throw SystemError.last
-      }
-      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-      ((socket, self.port), self.ends) = (listening, ends)
-    } catch { throw Self.failure(port, error) }
-  }
-
-  private static func failure(_ port: UInt16?, _ error: any Error) -> NetworkError {
-    let reason = "127.0.0.1:\(port ?? 0) can't receive the redirect: \(SystemError.text(of: error))"
-    return NetworkError(
-      kind: .connection, reason: "\(reason); end the other program or login, or choose another port", underlying: error)
-  }
-
-  /// Starts the thread, which calls `end` after a redirect of `login`, when the browser has `page`.
-  func start(_ login: Login, _ page: String, _ end: @escaping @Sendable (Login.Answer) -> Void) throws(NetworkError) {
-    ended.enter()
-    do {
-      try DetachedThread.start("OAuth login") { [self] in
-        while wait(for: socket) { serve(accept(socket, nil, nil), login, page, end) }
-        ended.leave()
-      }
-    } catch {
-      ended.leave()
-      throw Self.failure(port, error)
+  init(
+    _ port: UInt16?, _ page: String, _ end: @escaping @Sendable (Login.Answer) -> Void,
+    for makeLogin: (UInt16) throws(NetworkError) -> Login
+  ) throws(NetworkError) {
+    let (socket, port) = try Self.listen(on: port ?? 0)
+    let login: Login
+    do { login = try makeLogin(port) } catch {
+      closeDescriptor(socket)
+      throw error
     }
+    self.login = login
+    source = DispatchSource.makeReadSource(fileDescriptor: socket, queue: DispatchQueue(label: "OAuth login"))
+    source.setEventHandler { Self.serve(accept(socket, nil, nil), login, page, end) }
+    ended.enter()
+    source.setCancelHandler { [ended] in
+      closeDescriptor(socket)
+      ended.leave()
+    }
+    source.resume()
   }
 
-  /// Closes the port and the connection. Call it once.
-  func stop() {
-    var byte: UInt8 = 0
-    _ = write(ends[1], &byte, 1)
-    ended.wait()
-    for descriptor in ends + [socket] { closeDescriptor(descriptor) }
+  /// Closes the port and the connection.
+  func stop() async {
+    source.cancel()
+    await withUnsafeContinuation { closed in ended.notify(queue: .global()) { closed.resume() } }
   }
 
-  /// Waits until `socket` can be read. Returns `false` when the listener stops, or after the limit in milliseconds.
-  private func wait(for socket: Int32, _ limit: Int32 = -1) -> Bool {
-    var events = [ends[0], socket].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    while poll(&events, 2, limit) < 0 { guard errno == EINTR else { return false } }
-    return events[0].revents == 0 && events[1].revents != 0
-  }
-
-  private func serve(_ visitor: Int32, _ login: Login, _ page: String, _ end: @Sendable (Login.Answer) -> Void) {
+  private static func serve(_ visitor: Int32, _ login: Login, _ page: String, _ end: @Sendable (Login.Answer) -> Void) {
     // The process may have no free descriptor, which no event reports.
     guard visitor >= 0 else { return _ = usleep(10_000) }
-    Self.prepare(visitor, Self.noSignal)
+    prepare(visitor, noSignal)
     let answer = head(of: visitor).flatMap(LoopbackAddress.url).map(login.answer)
     let status = answer?.status ?? 400
     // The buffer of a new connection has room for it.
-    var bytes = Array(Self.response(status, String(page.prefix(2000))).utf8)
-    _ = send(visitor, bytes, bytes.count, Self.sendFlags)
+    var bytes = Array(response(status, String(page.prefix(2000))).utf8)
+    _ = send(visitor, bytes, bytes.count, sendFlags)
     _ = shutdown(visitor, Int32(SHUT_WR))
     // A close with unread bytes would reset the connection, and the browser could lose the page.
     _ = recv(visitor, &bytes, bytes.count, 0)
@@ -79,13 +56,13 @@ final class LoopbackListener: Sendable {
     if status == 200, let answer { end(answer) }
   }
 
-  private func head(of visitor: Int32) -> ArraySlice<UInt8>? {
-    let deadline = DispatchTime.now().uptimeNanoseconds + Self.patience
-    var (head, bytes) = ([UInt8](), [UInt8](repeating: 0, count: Self.maxHead))
-    while head.count < Self.maxHead {
-      let now = DispatchTime.now().uptimeNanoseconds
-      guard now < deadline, wait(for: visitor, Int32((deadline - now) / 1_000_000) + 1) else { return nil }
-      let count = recv(visitor, &bytes, Self.maxHead - head.count, 0)
+  private static func head(of visitor: Int32) -> ArraySlice<UInt8>? {
+    let deadline = DispatchTime.now().uptimeNanoseconds + patience
+    var (head, bytes) = ([UInt8](), [UInt8](repeating: 0, count: maxHead))
+    while head.count < maxHead, case let now = DispatchTime.now().uptimeNanoseconds, now < deadline {
+      var event = pollfd(fd: visitor, events: Int16(POLLIN), revents: 0)
+      guard poll(&event, 1, Int32((deadline - now) / 1_000_000) + 1) > 0 else { continue }
+      let count = recv(visitor, &bytes, maxHead - head.count, 0)
       guard count > 0 else { return nil }
       head += bytes[..<count]
       if let end = head.firstRange(of: Array("\r\n\r\n".utf8)) { return head[..<end.lowerBound] }
@@ -106,17 +83,6 @@ final class LoopbackListener: Sendable {
   }
 }
 
-extension Login.Answer {
-  /// The status of the response to a redirect; 200 if it ends the login.
-  var status: Int {
-    switch self {
-    case .elsewhere: 404
-    case .foreign: 400
-    case .refused, .code: 200
-    }
-  }
-}
-
 extension LoopbackListener {
   #if canImport(Darwin)
     private static let (streamType, sendFlags, noSignal): (Int32, Int32, Int32) = (SOCK_STREAM, 0, SO_NOSIGPIPE)
@@ -128,9 +94,8 @@ extension LoopbackListener {
     private static let (streamType, sendFlags, noSignal) = (SOCK_STREAM, Int32(MSG_NOSIGNAL), SO_KEEPALIVE)
   #endif
 
-  private static func listen(on port: UInt16) throws -> (Int32, UInt16) {
-    let listener = PortableFoundation.socket(AF_INET, streamType, 0)
-    guard listener >= 0 else { throw SystemError.last }
+  private static func listen(on port: UInt16) throws(NetworkError) -> (Int32, UInt16) {
+    let listener = socket(AF_INET, streamType, 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
@@ -145,8 +110,9 @@ extension LoopbackListener {
       }
     }
     guard isListening else {
-      defer { closeDescriptor(listener) }
-      throw SystemError.last
+      let reason = "127.0.0.1:\(port) can't receive the redirect: \(SystemError.text(of: SystemError.last))"
+      closeDescriptor(listener)
+      throw NetworkError(kind: .connection, reason: "\(reason); end the other program or login, or choose another port")
     }
     return (listener, UInt16(bigEndian: address.sin_port))
   }

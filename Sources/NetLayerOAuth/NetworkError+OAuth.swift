@@ -29,6 +29,7 @@ extension NetworkError {
   /// Returns an error for something from outside that does not belong to this login, or is not what it should be.
   static func foreign(_ reason: String) -> NetworkError { NetworkError(kind: .rejected, reason: reason) }
 
+  /// Returns an error for a mistake of the app, after which nothing was sent.
   static func misuse(_ reason: String) -> NetworkError { NetworkError(kind: .invalidRequest, reason: reason) }
 
   /// Whether a later attempt may succeed, because nobody was refused.
@@ -39,7 +40,8 @@ extension NetworkError {
     var error = self
     error.request?.removeSecrets()
     error.response?.request.removeSecrets()
-    if response?.isSuccess == true { error.response?.body = Data() }
+    let hasToken = response.map { String(decoding: $0.body, as: UTF8.self).contains("_token") } ?? false
+    if hasToken { error.response?.body = Data() }
     return error
   }
 }

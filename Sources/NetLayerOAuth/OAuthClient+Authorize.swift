@@ -3,11 +3,6 @@ import PortableFoundation
 extension OAuthClient {
   /// Signs a user in with the server's page, in a browser that reports the redirect (RFC 6749 §4.1, with PKCE).
   ///
-  /// ```swift
-  /// let grant = try await login.authorize(redirectingTo: "com.example.shop:/signed-in") { url in
-  ///   try await session.authenticate(using: url, callbackURLScheme: "com.example.shop")
-  /// }
-  /// ```
   /// - Parameters:
   ///   - redirect: The redirect URI, as it is registered at the server, without a fragment.
   ///   - isolation: The actor of the caller, on which `open` runs.
@@ -31,9 +26,6 @@ extension OAuthClient {
   /// Signs a user in with the server's page, in any browser of this machine: a port of 127.0.0.1 receives the redirect
   /// (RFC 8252 §7.3).
   ///
-  /// ```swift
-  /// let grant = try await login.authorizeOnLoopback { print("Open \($0.absoluteString)") }
-  /// ```
   /// The port is free again when the sign-in ends: after the redirect, the limit, an error of `open`, or the cancellation of the
   /// task. Requests that do not belong to this login get status 404 or 400, and change nothing.
   ///
@@ -51,34 +43,26 @@ extension OAuthClient {
   ) async throws(NetworkError) -> OAuthGrant {
     let address = try LoopbackAddress(redirect)
     let server = try await server()
-    let (login, answer) = try await visit(address, at: server, within: limit, page, open)
-    return try await finish(login, answer, at: server)
-  }
-
-  /// Waits for the redirect. The port is closed when it returns.
-  private func visit(
-    _ address: LoopbackAddress, at server: OAuthServer, within limit: Duration, _ page: String,
-    _ open: @escaping @Sendable (URL) async throws -> Void
-  ) async throws(NetworkError) -> (Login, Login.Answer) {
-    let listener = try LoopbackListener(port: address.port)
-    defer { listener.stop() }
-    let login = try Login(self, at: server, redirect: address.uri(port: listener.port))
     let answers = ReplaySubject<Login.Answer>.create(bufferSize: 1)
-    try listener.start(login, page) { answers.onNext($0) }
-    let opening = Single.from { try await open(login.url) }.asObservable().flatMap { Observable<Login.Answer>.never() }
-    let late = Observable<Int>.timer(limit, scheduler: network.backend.clock).map { _ -> Login.Answer in
-      throw NetworkError(kind: .timeout, reason: "nobody has signed in within \(limit.text); start again")
+    let listener = try LoopbackListener(address.port, page, answers.onNext) { port throws(NetworkError) in
+      try Login(self, at: server, redirect: address.uri(port: port))
     }
-    let first = Observable.merge(answers.asObservable(), opening, late).take(1).asSingle()
-    return (login, try await network.awaited(first))
+    let login = listener.login
+    let opening = Single.from { try await open(login.url) }.asObservable().flatMap { Observable<Login.Answer>.never() }
+    let late = NetworkError(kind: .timeout, reason: "nobody has signed in within \(limit.text); start again")
+    let first = Observable.merge(answers.asObservable(), opening).take(1)
+      .timeout(limit, other: .error(late), scheduler: network.backend.clock).asSingle()
+    let answer: Result<Login.Answer, NetworkError>
+    do { answer = .success(try await network.awaited(first)) } catch { answer = .failure(error) }
+    await listener.stop()
+    return try await finish(login, answer.get(), at: server)
   }
 
   private func finish(
     _ login: Login, _ answer: Login.Answer, at server: OAuthServer
   ) async throws(NetworkError) -> OAuthGrant {
     switch answer {
-    case .elsewhere(let problem), .foreign(let problem):
-      throw .foreign("the redirect does not belong to this login: \(problem)")
+    case .foreign(_, let problem): throw .foreign("the redirect does not belong to this login: \(problem)")
     case .refused(let error): throw error
     case .code(let code):
       let response = try await token(login.exchange(code), from: server)

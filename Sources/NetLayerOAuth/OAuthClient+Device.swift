@@ -15,11 +15,8 @@ extension OAuthClient {
 
   /// Signs a user in on another device, for tools and devices without a browser (RFC 8628).
   ///
-  /// ```swift
-  /// let grant = try await login.authorizeDevice { print("Enter \($0.code) at \($0.url.absoluteString)") }
-  /// ```
-  /// The server is asked every 5 s, or at its own interval. It is asked less often if it says so, or while it is down. The
-  /// pauses are on the clock of the network.
+  /// The server is asked every 5 s, or at its own interval; less often if it says so, or while it is down. The pauses are on the
+  /// clock of the network.
   ///
   /// - Parameters:
   ///   - isolation: The actor of the caller, on which `show` runs.
@@ -31,35 +28,31 @@ extension OAuthClient {
   ) async throws(NetworkError) -> OAuthGrant {
     let server = try await server()
     let answer = try await post(request([:]), to: server.device, "device authorization", of: server)
-    let secret = try answer.text("device_code")
-    let (shown, start) = (try DeviceCode(answer), now)
-    var polling = DevicePolling(answer, from: start)
-    do { try await show(shown) } catch { throw NetworkError.wrapping(error) }
+    let form = [
+      "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": try answer.text("device_code"),
+    ]
+    var polling = DevicePolling(answer, from: now)
+    let code = try DeviceCode(answer, .seconds(polling.lifetime))
+    do { try await show(code) } catch { throw NetworkError.wrapping(error) }
     while let pause = polling.pause(at: now) {
       _ = try await network.awaited(Observable<Int>.timer(pause, scheduler: network.backend.clock).asSingle())
-      let form = ["grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": secret]
-      let response: TokenResponse
-      do { response = try await token(form, from: server) } catch {
+      do { return try grant(try await token(form, from: server), from: server, nonce: nil) } catch {
         try polling.note(error)
-        continue
       }
-      return try grant(response, from: server, nonce: nil)
     }
-    var error = NetworkError(kind: .timeout, reason: "the code expired after \(shown.lifetime.text); start again")
+    var error = NetworkError(kind: .timeout, reason: "the code expired after \(code.lifetime.text); start again")
     error.oauthCode = "expired_token"
     throw error
   }
 }
 
 extension OAuthClient.DeviceCode {
-  fileprivate init(_ answer: TokenResponse) throws(NetworkError) {
-    code = try answer.text("user_code")
+  fileprivate init(_ answer: TokenResponse, _ lifetime: Duration) throws(NetworkError) {
     // Google's name of the page is older than the RFC.
     let page = try answer.text(answer.fields["verification_url"].exists ? "verification_url" : "verification_uri")
     guard let url = Self.page(page) else { throw answer.invalid("its verification_uri is not an http or https URL") }
-    self.url = url
+    (code, self.url, self.lifetime) = (try answer.text("user_code"), url, lifetime)
     completeURL = answer.fields["verification_uri_complete"].string.flatMap(Self.page)
-    lifetime = .seconds(DevicePolling.lifetime(of: answer))
   }
 
   /// Returns a page that a browser may open: another scheme could start a program.
@@ -70,20 +63,19 @@ extension OAuthClient.DeviceCode {
 
 /// The pauses of a device that waits for its user (RFC 8628 §3.5).
 struct DevicePolling {
-  private(set) var interval: Double
-  private let deadline: Date
+  /// The lifetime of the code in seconds; 15 minutes if the server states none, although it must (§3.2).
+  let lifetime: Double
+  private var interval: Double
+  private let start: Date
 
   init(_ answer: TokenResponse, from start: Date) {
+    (lifetime, self.start) = (answer.fields["expires_in"].lifetime ?? 900, start)
     interval = max(1, answer.fields["interval"].lifetime ?? 5)
-    deadline = start + Self.lifetime(of: answer)
   }
-
-  /// The lifetime of the code in seconds; 15 minutes if the server states none, although it must (§3.2).
-  static func lifetime(of answer: TokenResponse) -> Double { answer.fields["expires_in"].lifetime ?? 900 }
 
   /// Returns the pause before the next request; `nil` when the code has expired.
   func pause(at now: Date) -> Duration? {
-    let rest = deadline.timeIntervalSince(now)
+    let rest = lifetime - now.timeIntervalSince(start)
     return rest > 0 ? .seconds(min(interval, rest)) : nil
   }
 

@@ -73,16 +73,11 @@ public final class OAuthClient: Sendable {
 
   /// The parameters of the request that starts a flow.
   func request(_ own: [String: String]) -> [String: String] {
-    var all = parameters.value
-    all["scope"] = scope
-    return all.merging(withResource(own)) { $1 }
+    let common = scope.map { ["scope": $0] } ?? [:]
+    return parameters.value.merging(common) { $1 }.merging(audience) { $1 }.merging(own) { $1 }
   }
 
-  private func withResource(_ own: [String: String]) -> [String: String] {
-    var own = own
-    if let resource { own["resource"] = own["resource"] ?? resource }
-    return own
-  }
+  private var audience: [String: String] { resource.map { ["resource": $0] } ?? [:] }
 
   /// Sends a form with the client's authentication.
   func post(
@@ -112,7 +107,7 @@ public final class OAuthClient: Sendable {
 
   /// Requests a token at the token endpoint.
   func token(_ form: [String: String], from server: OAuthServer) async throws(NetworkError) -> TokenResponse {
-    try await post(withResource(form), to: server.token, "token", of: server)
+    try await post(form.merging(audience) { own, _ in own }, to: server.token, "token", of: server)
   }
 
   /// Returns what a sign-in has granted. The ID token must belong to the login with `nonce`.
@@ -130,15 +125,9 @@ public final class OAuthClient: Sendable {
 extension OAuthClient {
   /// Returns a token for the client itself, such as a service without users (RFC 6749 §4.4).
   ///
-  /// ```swift
-  /// let authentication = AuthenticationInterceptor(for: [shopURL], requiresToken: true) { _ in
-  ///   try await service.clientCredentials()
-  /// }
-  /// ```
   /// - Throws: `NetworkError`, of kind `rejected` with an `oauthCode` such as `invalid_client` if the server refuses.
   public func clientCredentials() async throws(NetworkError) -> Token {
-    let server = try await server()
-    return try await token(request(["grant_type": "client_credentials"]), from: server).token(at: now)
+    try await token(request(["grant_type": "client_credentials"]), from: server()).token(at: now)
   }
 
   /// Returns a token in exchange for any other grant, such as a token exchange (RFC 8693) or an assertion (RFC 7523 §2.1).

@@ -102,10 +102,10 @@ extension String {
 extension URL {
   /// Whether secrets may be sent to this URL: over TLS, or to this machine (RFC 8252 §8.3).
   var mayReceiveSecrets: Bool {
-    let host = host(percentEncoded: true)?.lowercased() ?? ""
-    guard fragment == nil else { return false }
-    if scheme?.lowercased() == "https" { return !host.isEmpty }
-    return scheme?.lowercased() == "http" && ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host)
+    guard fragment == nil, let scheme = scheme?.lowercased(), let host = host?.lowercased(), !host.isEmpty else {
+      return false
+    }
+    return scheme == "https" || scheme == "http" && ["localhost", "127.0.0.1", "::1"].contains(host)
   }
 }
 

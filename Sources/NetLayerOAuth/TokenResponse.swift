@@ -16,10 +16,7 @@ struct TokenResponse {
     // Some servers ask for a slower device with status 429.
     let isPolling = code == "authorization_pending" || code == "slow_down"
     if Response.isPassing(response.status), !isPolling { throw response.statusFailure(in: .none).withoutSecrets }
-    if !code.isEmpty {
-      let words = fields["error_description"].string
-      throw .refused(code, words, response).withoutSecrets
-    }
+    if !code.isEmpty { throw .refused(code, fields["error_description"].string, response).withoutSecrets }
     guard response.isSuccess else { throw response.statusFailure(in: .none).withoutSecrets }
   }
 
@@ -65,8 +62,9 @@ struct TokenResponse {
   func claims(of client: String, server: OAuthServer, nonce: String?, at now: Date) throws(NetworkError) -> JSON {
     let text = fields["id_token"]
     guard text.exists, !text.isNull else { return text[0] }
-    let date = response.headers["Date"].flatMap { HTTPDate.seconds($0, now: now.timeIntervalSinceReferenceDate) }
-    let today = date.map { Date(timeIntervalSinceReferenceDate: $0) } ?? now
+    let own = now.timeIntervalSinceReferenceDate
+    let seconds = response.headers["Date"].flatMap { HTTPDate.seconds($0, now: own) } ?? own
+    let today = Date(timeIntervalSinceReferenceDate: seconds)
     return try IDToken.claims(text.string ?? "", client: client, issuer: server.issuer, nonce: nonce, at: today)
   }
 }

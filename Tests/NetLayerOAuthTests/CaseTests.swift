@@ -151,6 +151,7 @@ final class CaseTests: XCTestCase {
     case "pending": return .json(#"{"error":"authorization_pending"}"#, status: 400)
     case "pending503": return .json(#"{"error":"authorization_pending"}"#, status: 503)
     case "slow": return .json(#"{"error":"slow_down"}"#, status: 400)
+    case "slow200": return .json(#"{"error":"slow_down","interval":17}"#)
     case "slow429": return .json(#"{"error":"slow_down"}"#, status: 429)
     case "503": return .response(status: 503)
     case "404": return .response(status: 404)
