@@ -63,7 +63,7 @@ let package = Package(
       exclude: privacy.exclude, resources: privacy.resources),
     .target(
       name: "NetLayerOAuth",
-      dependencies: ["PortableFoundation", "Streams", "JSONText", "DurableFiles", "HTTPTransport", "NetLayer"]),
+      dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport", "NetLayer"]),
     .target(name: "NetLayerTesting", dependencies: ["PortableFoundation", "NetLayer", "NetLayerRecording"]),
     .target(name: "LoopbackServer", dependencies: ["PortableFoundation", "DurableFiles"]),
     .target(
@@ -125,8 +125,8 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "Streams", "StreamsTesting", "NetLayerQueries", "NetLayerOffline", "NetLayerRecording", "NetLayerTesting",
-        "NetLayerInspector", "LoopbackServer",
+        "Streams", "StreamsTesting", "NetLayerQueries", "NetLayerOffline", "NetLayerRecording", "NetLayerOAuth",
+        "NetLayerTesting", "NetLayerInspector", "LoopbackServer",
       ],
       swiftSettings: urlSession),
   ],

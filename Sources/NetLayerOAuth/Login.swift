@@ -1,14 +1,14 @@
 import PortableFoundation
 
-/// One visit of the authorization page, and the rules for its redirect (RFC 6749 §4.1, RFC 7636, RFC 9207).
+/// One use of the authorization page, and the rules for its redirect (RFC 6749 §4.1, RFC 7636, RFC 9207).
 struct Login: Sendable {
-  /// What a redirect means for this login.
-  enum Answer: Sendable {
+  /// The meaning of a redirect for this login.
+  enum Outcome: Sendable {
     /// It belongs to another login, or to none; with the status for the browser.
     case foreign(Int, String)
     /// The server refused, or another server has responded.
     case refused(NetworkError)
-    /// The code to exchange for a token.
+    /// The code to redeem for a token.
     case code(String)
 
     /// The status for the browser; 200 if the login has ended.
@@ -44,13 +44,13 @@ struct Login: Sendable {
     self.url = url
   }
 
-  /// The form that exchanges a code.
-  func exchange(_ code: String) -> [String: String] {
+  /// The form that redeems a code.
+  func redeem(_ code: String) -> [String: String] {
     ["grant_type": "authorization_code", "code": code, "redirect_uri": redirect, "code_verifier": verifier]
   }
 
   /// Returns what a redirect to `url` means. Its fragment is ignored.
-  func answer(to url: String) -> Answer {
+  func outcome(of url: String) -> Outcome {
     let (place, found) = Self.parts(url)
     let (wanted, own) = Self.parts(redirect)
     guard place == wanted else {

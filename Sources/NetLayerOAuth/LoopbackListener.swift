@@ -14,7 +14,7 @@ final class LoopbackListener: @unchecked Sendable {  // safe: immutable
   ///
   /// - Throws: Kind `connection` if the port is in use.
   init(
-    _ port: UInt16?, _ page: String, _ end: @escaping @Sendable (Login.Answer) -> Void,
+    _ port: UInt16?, _ page: String, _ end: @escaping @Sendable (Login.Outcome) -> Void,
     for makeLogin: (UInt16) throws(NetworkError) -> Login
   ) throws(NetworkError) {
     let (socket, port) = try Self.listen(on: port ?? 0)
@@ -40,12 +40,12 @@ final class LoopbackListener: @unchecked Sendable {  // safe: immutable
     await withUnsafeContinuation { closed in ended.notify(queue: .global()) { closed.resume() } }
   }
 
-  private static func serve(_ visitor: Int32, _ login: Login, _ page: String, _ end: @Sendable (Login.Answer) -> Void) {
+  private static func serve(_ visitor: Int32, _ login: Login, _ page: String, _ end: @Sendable (Login.Outcome) -> Void) {
     // The process may have no free descriptor, which no event reports.
     guard visitor >= 0 else { return _ = usleep(10_000) }
     prepare(visitor, noSignal)
-    let answer = head(of: visitor).flatMap(LoopbackAddress.url).map(login.answer)
-    let status = answer?.status ?? 400
+    let outcome = head(of: visitor).flatMap(LoopbackAddress.url).map(login.outcome)
+    let status = outcome?.status ?? 400
     // The buffer of a new connection has room for it.
     var bytes = Array(response(status, String(page.prefix(2000))).utf8)
     _ = send(visitor, bytes, bytes.count, sendFlags)
@@ -53,7 +53,7 @@ final class LoopbackListener: @unchecked Sendable {  // safe: immutable
     // A close with unread bytes would reset the connection, and the browser could lose the page.
     _ = recv(visitor, &bytes, bytes.count, 0)
     closeDescriptor(visitor)
-    if status == 200, let answer { end(answer) }
+    if status == 200, let outcome { end(outcome) }
   }
 
   private static func head(of visitor: Int32) -> ArraySlice<UInt8>? {

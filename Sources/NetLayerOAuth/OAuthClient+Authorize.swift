@@ -20,7 +20,7 @@ extension OAuthClient {
     let login = try Login(self, at: server, redirect: redirect)
     let url: URL
     do { url = try await open(login.url) } catch { throw NetworkError.wrapping(error) }
-    return try await finish(login, login.answer(to: url.absoluteString), at: server)
+    return try await finish(login, login.outcome(of: url.absoluteString), at: server)
   }
 
   /// Signs a user in with the server's page, in any browser of this machine: a port of 127.0.0.1 receives the redirect
@@ -43,29 +43,29 @@ extension OAuthClient {
   ) async throws(NetworkError) -> OAuthGrant {
     let address = try LoopbackAddress(redirect)
     let server = try await server()
-    let answers = ReplaySubject<Login.Answer>.create(bufferSize: 1)
-    let listener = try LoopbackListener(address.port, page, answers.onNext) { port throws(NetworkError) in
+    let outcomes = ReplaySubject<Login.Outcome>.create(bufferSize: 1)
+    let listener = try LoopbackListener(address.port, page, outcomes.onNext) { port throws(NetworkError) in
       try Login(self, at: server, redirect: address.uri(port: port))
     }
     let login = listener.login
-    let opening = Single.from { try await open(login.url) }.asObservable().flatMap { Observable<Login.Answer>.never() }
+    let opening = Single.from { try await open(login.url) }.asObservable().flatMap { Observable<Login.Outcome>.never() }
     let late = NetworkError(kind: .timeout, reason: "nobody has signed in within \(limit.text); start again")
-    let first = Observable.merge(answers.asObservable(), opening).take(1)
+    let first = Observable.merge(outcomes.asObservable(), opening).take(1)
       .timeout(limit, other: .error(late), scheduler: network.backend.clock).asSingle()
-    let answer: Result<Login.Answer, NetworkError>
-    do { answer = .success(try await network.awaited(first)) } catch { answer = .failure(error) }
+    let outcome: Result<Login.Outcome, NetworkError>
+    do { outcome = .success(try await network.awaited(first)) } catch { outcome = .failure(error) }
     await listener.stop()
-    return try await finish(login, answer.get(), at: server)
+    return try await finish(login, outcome.get(), at: server)
   }
 
   private func finish(
-    _ login: Login, _ answer: Login.Answer, at server: OAuthServer
+    _ login: Login, _ outcome: Login.Outcome, at server: OAuthServer
   ) async throws(NetworkError) -> OAuthGrant {
-    switch answer {
+    switch outcome {
     case .foreign(_, let problem): throw .foreign("the redirect does not belong to this login: \(problem)")
     case .refused(let error): throw error
     case .code(let code):
-      let response = try await token(login.exchange(code), from: server)
+      let response = try await token(login.redeem(code), from: server)
       return try grant(response, from: server, nonce: login.nonce)
     }
   }

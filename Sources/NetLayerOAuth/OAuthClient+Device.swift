@@ -27,12 +27,12 @@ extension OAuthClient {
     isolation: isolated (any Actor)? = #isolation, show: (DeviceCode) async throws -> Void
   ) async throws(NetworkError) -> OAuthGrant {
     let server = try await server()
-    let answer = try await post(request([:]), to: server.device, "device authorization", of: server)
+    let response = try await post(request([:]), to: server.device, "device authorization", of: server)
     let form = [
-      "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": try answer.text("device_code"),
+      "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": try response.text("device_code"),
     ]
-    var polling = DevicePolling(answer, from: now)
-    let code = try DeviceCode(answer, .seconds(polling.lifetime))
+    var polling = DevicePolling(response, from: now)
+    let code = try DeviceCode(response, .seconds(polling.lifetime))
     do { try await show(code) } catch { throw NetworkError.wrapping(error) }
     while let pause = polling.pause(at: now) {
       _ = try await network.awaited(Observable<Int>.timer(pause, scheduler: network.backend.clock).asSingle())
@@ -47,12 +47,12 @@ extension OAuthClient {
 }
 
 extension OAuthClient.DeviceCode {
-  fileprivate init(_ answer: TokenResponse, _ lifetime: Duration) throws(NetworkError) {
+  fileprivate init(_ response: TokenResponse, _ lifetime: Duration) throws(NetworkError) {
     // Google's name of the page is older than the RFC.
-    let page = try answer.text(answer.fields["verification_url"].exists ? "verification_url" : "verification_uri")
-    guard let url = Self.page(page) else { throw answer.invalid("its verification_uri is not an http or https URL") }
-    (code, self.url, self.lifetime) = (try answer.text("user_code"), url, lifetime)
-    completeURL = answer.fields["verification_uri_complete"].string.flatMap(Self.page)
+    let page = try response.text(response.fields["verification_url"].exists ? "verification_url" : "verification_uri")
+    guard let url = Self.page(page) else { throw response.invalid("its verification_uri is not an http or https URL") }
+    (code, self.url, self.lifetime) = (try response.text("user_code"), url, lifetime)
+    completeURL = response.fields["verification_uri_complete"].string.flatMap(Self.page)
   }
 
   /// Returns a page that a browser may open: another scheme could start a program.
@@ -68,9 +68,9 @@ struct DevicePolling {
   private var interval: Double
   private let start: Date
 
-  init(_ answer: TokenResponse, from start: Date) {
-    (lifetime, self.start) = (answer.fields["expires_in"].lifetime ?? 900, start)
-    interval = max(1, answer.fields["interval"].lifetime ?? 5)
+  init(_ response: TokenResponse, from start: Date) {
+    (lifetime, self.start) = (response.fields["expires_in"].lifetime ?? 900, start)
+    interval = max(1, response.fields["interval"].lifetime ?? 5)
   }
 
   /// Returns the pause before the next request; `nil` when the code has expired.

@@ -2,14 +2,7 @@ import PortableFoundation
 
 /// A client of an authorization server: it signs users in, and refreshes and revokes their tokens (OAuth 2, OpenID Connect).
 ///
-/// ```swift
-/// let login = OAuthClient(issuer: "https://accounts.example.com", id: "shop-cli", scope: "openid orders")
-/// let authentication = AuthenticationInterceptor(
-///   for: [shopURL], store: FileTokenStore(storingIn: file), refresh: login.refresh)
-/// let grant = try await login.authorizeOnLoopback { print("Open \($0.absoluteString)") }
-/// try await authentication.setToken(grant.token)
-/// ```
-/// The errors of a server have the kind `rejected` and an ``HTTPTransport/NetworkError/oauthCode``. A server that is down fails a
+/// Pass ``refresh(_:)`` to an `AuthenticationInterceptor`: the guide <doc:SigningInUsers> shows each flow. The errors of a server have the kind `rejected` and an ``HTTPTransport/NetworkError/oauthCode``. A server that is down fails a
 /// call with its own kind, such as `connection`, or with `status` (408, 425, 429, 5xx except 501 and 505).
 public final class OAuthClient: Sendable {
   let id: String
@@ -35,8 +28,8 @@ public final class OAuthClient: Sendable {
   ///   - authentication: The client's authentication; none by default, for apps and command-line tools.
   ///   - scope: The scope to request, separated by spaces; `nil` for the server's default. `openid` requests an ID token.
   ///   - resource: The URL of the API for which the tokens are (RFC 8707); `nil` to send none.
-  ///   - parameters: Further parameters of the request that starts a flow, such as `audience` or `prompt`. Code exchanges and
-  ///     refreshes do not have them.
+  ///   - parameters: Further parameters of the request that starts a flow, such as `audience` or `prompt`. Refreshes, and
+  ///     requests that redeem a code, do not have them.
   ///   - network: The network with the transport, the observers and the clock to use. Its account sources, its signer and its
   ///     envelope are not used, and errors are not passed to its `onError`.
   public init(
@@ -87,11 +80,9 @@ public final class OAuthClient: Sendable {
     var (form, headers): ([String: String], HTTPHeaders) = (form, ["Accept": "application/json"])
     try await authentication.add(id, at: server, to: &form, &headers)
     let body = HTTPTask.data(Data(Form.text(form).utf8), contentType: Form.mediaType)
-    let response: Response
-    do { response = try await network.response(.post(url, body, headers: headers)) } catch {
+    do { return try TokenResponse(try await network.response(.post(url, body, headers: headers))) } catch {
       throw error.withoutSecrets
     }
-    return try TokenResponse(response)
   }
 
   /// Returns the URL of an endpoint that may receive secrets.
@@ -130,7 +121,7 @@ extension OAuthClient {
     try await token(request(["grant_type": "client_credentials"]), from: server()).token(at: now)
   }
 
-  /// Returns a token in exchange for any other grant, such as a token exchange (RFC 8693) or an assertion (RFC 7523 §2.1).
+  /// Returns a token for any other grant, such as another token (RFC 8693) or an assertion (RFC 7523 §2.1).
   ///
   /// - Parameters:
   ///   - type: The `grant_type`.
@@ -138,8 +129,8 @@ extension OAuthClient {
   /// - Throws: `NetworkError`, of kind `rejected` with an `oauthCode` if the server refuses.
   public func grant(_ type: String, _ parameters: [String: String]) async throws(NetworkError) -> OAuthGrant {
     let server = try await server()
-    let form = request(parameters.merging(["grant_type": type]) { $1 })
-    return try grant(try await token(form, from: server), from: server, nonce: nil)
+    let response = try await token(request(parameters.merging(["grant_type": type]) { $1 }), from: server)
+    return try grant(response, from: server, nonce: nil)
   }
 
   /// Returns a new token for the user of `old`: the `refresh` of an `AuthenticationInterceptor` (RFC 6749 §6).
@@ -176,8 +167,8 @@ extension OAuthClient {
   ///   `setToken(nil)`.
   public func revoke(_ token: Token) async throws(NetworkError) {
     let server = try await server()
-    let hint = token.refresh == nil ? "access_token" : "refresh_token"
-    let form = ["token": token.refresh ?? token.access, "token_type_hint": hint]
+    let kind = token.refresh == nil ? "access_token" : "refresh_token"
+    let form = ["token": token.refresh ?? token.access, "token_type_hint": kind]
     _ = try await post(form, to: server.revocation, "revocation", of: server)
   }
 }

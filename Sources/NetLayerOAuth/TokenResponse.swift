@@ -15,9 +15,9 @@ struct TokenResponse {
     let code = fields["error"].string ?? ""
     // Some servers ask for a slower device with status 429.
     let isPolling = code == "authorization_pending" || code == "slow_down"
-    if Response.isPassing(response.status), !isPolling { throw response.statusFailure(in: .none).withoutSecrets }
-    if !code.isEmpty { throw .refused(code, fields["error_description"].string, response).withoutSecrets }
-    guard response.isSuccess else { throw response.statusFailure(in: .none).withoutSecrets }
+    if Response.isPassing(response.status), !isPolling { throw response.statusFailure(in: .none) }
+    if !code.isEmpty { throw .refused(code, fields["error_description"].string, response) }
+    guard response.isSuccess else { throw response.statusFailure(in: .none) }
   }
 
   /// Returns the members of JSON, or of a form, which GitHub and older servers send; missing for anything else.

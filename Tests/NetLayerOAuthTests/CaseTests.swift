@@ -117,8 +117,8 @@ final class CaseTests: XCTestCase {
   func test_rule21_device() async throws {
     for row in try rows("device") {
       let parts = row.input.components(separatedBy: "; ")
-      let answers = parts[1].components(separatedBy: ", ").map(Self.answer)
-      let polls = Box(answers)
+      let replies = parts[1].components(separatedBy: ", ").map(Self.reply)
+      let polls = Box(replies)
       let clock = JumpingClock()
       var members = [
         "device_code": #""d""#, "user_code": #""U-1""#, "verification_uri": #""https://as/d""#, "expires_in": "900",
@@ -145,7 +145,7 @@ final class CaseTests: XCTestCase {
     }
   }
 
-  private static func answer(_ word: String) -> StubTransport.StubbedResponse {
+  private static func reply(_ word: String) -> StubTransport.StubbedResponse {
     switch word {
     case "good": return good
     case "pending": return .json(#"{"error":"authorization_pending"}"#, status: 400)
@@ -245,8 +245,8 @@ final class CaseTests: XCTestCase {
       let text = row.input.replacingOccurrences(of: "PORT", with: "8400")
         .replacingOccurrences(of: "STATE", with: login.url.pairs["state"] ?? "").replacingOccurrences(
           of: #"\r\n"#, with: "\r\n")
-      let answer = LoopbackAddress.url(ofRequest: Array(text.utf8)).map(login.answer)
-      check(row, "\(answer?.status ?? 400)")
+      let outcome = LoopbackAddress.url(ofRequest: Array(text.utf8)).map(login.outcome)
+      check(row, "\(outcome?.status ?? 400)")
     }
   }
 

@@ -29,7 +29,7 @@ final class LoopbackTests: XCTestCase {
     UInt16(try XCTUnwrap(url(try XCTUnwrap(page.pairs["redirect_uri"])).port))
   }
 
-  /// Sends bytes to the port, and returns what comes back until the connection ends.
+  /// Sends bytes to the port, and returns the response until the connection ends.
   private func visit(_ port: UInt16, _ text: String) throws -> String {
     let client = try RawClient(port: port)
     client.send(text)
@@ -58,9 +58,9 @@ final class LoopbackTests: XCTestCase {
       (long, "400"),
     ]
     for (text, status) in strangers {
-      let answer = try visit(port, text)
-      XCTAssert(answer.hasPrefix("HTTP/1.1 \(status) "), "\(text.prefix(60)): \(answer)")
-      XCTAssertFalse(answer.contains("Done."))
+      let reply = try visit(port, text)
+      XCTAssert(reply.hasPrefix("HTTP/1.1 \(status) "), "\(text.prefix(60)): \(reply)")
+      XCTAssertFalse(reply.contains("Done."))
       XCTAssert(world.requests.isEmpty)
     }
     _ = try visit(port, try request(page))
@@ -84,22 +84,22 @@ final class LoopbackTests: XCTestCase {
   /// RFC 9700 §4.2.4.
   func test_rule19_thePageIsPlain_andStoredNowhere() async throws {
     let (task, page) = try await login(world(), page: "<script>alert(1)</script> ✓")
-    let answer = try visit(try port(page), try request(page, "code=c&x=<b>"))
+    let reply = try visit(try port(page), try request(page, "code=c&x=<b>"))
     _ = try await task.value
     for field in [
       "HTTP/1.1 200 OK", "Content-Type: text/plain; charset=utf-8", "Cache-Control: no-store",
       "Referrer-Policy: no-referrer",
       "Content-Security-Policy: default-src 'none'", "X-Content-Type-Options: nosniff", "Connection: close",
-    ] { XCTAssert(answer.contains("\(field)\r\n"), "\(field) is missing: \(answer)") }
-    XCTAssert(answer.hasSuffix("\r\n\r\n<script>alert(1)</script> ✓"))
-    XCTAssertFalse(answer.contains("<b>"), "nothing of the request comes back")
+    ] { XCTAssert(reply.contains("\(field)\r\n"), "\(field) is missing: \(reply)") }
+    XCTAssert(reply.hasSuffix("\r\n\r\n<script>alert(1)</script> ✓"))
+    XCTAssertFalse(reply.contains("<b>"), "nothing of the request is in the page")
   }
 
   func test_rule20_aDenialEndsTheLogin_afterThePage() async throws {
     let world = world()
     let (task, page) = try await login(world)
-    let answer = try visit(try port(page), try request(page, "error=access_denied&error_description=No+thanks"))
-    XCTAssert(answer.contains("Done."))
+    let reply = try visit(try port(page), try request(page, "error=access_denied&error_description=No+thanks"))
+    XCTAssert(reply.contains("Done."))
     let error = try await thrown { try await task.value }
     XCTAssertEqual(error.kind, .rejected)
     XCTAssertEqual(error.oauthCode, "access_denied")
@@ -186,8 +186,8 @@ final class LoopbackTests: XCTestCase {
     }
   }
 
-  /// A browser may send the head in pieces, and more after it.
-  func test_aHeadInPieces_andARequestAfterIt() async throws {
+  /// A browser may send the head in parts, and more after it.
+  func test_aHeadInParts_andARequestAfterIt() async throws {
     let (task, page) = try await login(world())
     let client = try RawClient(port: try port(page))
     let text = try request(page)

@@ -101,7 +101,7 @@ final class SecretTests: XCTestCase {
     }
   }
 
-  /// What the server sent instead of a token may contain one.
+  /// A response that can't be read may contain a token.
   func test_noSecretIsInTheErrorOfAResponseThatCanNotBeRead() async throws {
     for text in [
       #"{"access_token":"s3cret-access\n"}"#, #"{"access_token":7,"refresh_token":"s3cret-refresh"}"#,

@@ -6,7 +6,7 @@ import PortableFoundation
 import TestSupport
 import XCTest
 
-/// A clock whose waits end at once, and are recorded.
+/// A clock whose waits end immediately, and are recorded.
 final class JumpingClock: SchedulerType {
   // Guards the time and the waits of all threads.
   private let state = Locked((now: JumpingClock.start, waits: [Double]()))
