@@ -6,9 +6,9 @@ enum IDToken {
   /// The time by which clocks may differ.
   private static let leeway = 600.0
 
-  /// Returns the claims of `token`. An `issuer` or a `nonce` of `nil` is not compared.
+  /// Returns the claims of `token` at a time in seconds since 2001. An `issuer` or a `nonce` of `nil` is not compared.
   static func claims(
-    _ token: String, client: String, issuer: String?, nonce: String?, at now: Date
+    _ token: String, client: String, issuer: String?, nonce: String?, at now: Double
   ) throws(NetworkError) -> JSON {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let bytes = Data(base64URL: parts[1]), let claims = try? JSON(parsing: bytes) else {
@@ -16,15 +16,14 @@ enum IDToken {
     }
     let found = claims["iss"].string
     guard let found, issuer == nil || found == issuer else {
-      throw invalid(
-        "its issuer is \(found?.debugDescription ?? "missing"), not \(issuer?.debugDescription ?? "a text")")
+      throw invalid("its issuer is \(found?.debugDescription ?? "missing"), not \(issuer ?? "a text")")
     }
     let audiences = claims["aud"].array?.map(\.string) ?? [claims["aud"].string]
     let party = claims["azp"].exists ? claims["azp"].string : audiences.count == 1 ? client : nil
     guard audiences.contains(client), party == client else {
       throw invalid("it is for another client than \(client.debugDescription)")
     }
-    guard let expiry = claims["exp"].double, expiry > now.timeIntervalSince1970 - leeway else {
+    guard let expiry = claims["exp"].double, expiry > now + Date.timeIntervalBetween1970AndReferenceDate - leeway else {
       throw invalid("it has expired; check the server's clock")
     }
     if let nonce, claims["nonce"].string != nonce { throw invalid("it belongs to another login") }

@@ -15,21 +15,19 @@ struct Login: Sendable {
     var status: Int { if case .foreign(let status, _) = self { status } else { 200 } }
   }
 
-  let redirect: String
+  let server: OAuthServer
   let url: URL
+  let nonce: String?
+  private let redirect: String
   private let state = Self.random(16)
   private let verifier = Self.random(32)
-  let nonce: String?
-  private let issuer: String?
-  private let sendsIssuer: Bool
 
   /// Begins a login with new secrets.
   ///
   /// - Throws: Kind `invalidRequest` without a valid authorization endpoint.
   init(_ client: OAuthClient, at server: OAuthServer, redirect: String) throws(NetworkError) {
-    (self.redirect, issuer, sendsIssuer) = (redirect, server.issuer, server.sendsIssuer)
-    let scopes = client.scope?.split(separator: " ") ?? []
-    nonce = scopes.contains("openid") ? Self.random(16) : nil
+    (self.redirect, self.server) = (redirect, server)
+    nonce = client.scope?.split(separator: " ").contains("openid") == true ? Self.random(16) : nil
     var own = [
       "response_type": "code", "client_id": client.id, "redirect_uri": redirect, "state": state,
       "code_challenge": Hash.sha256(Data(verifier.utf8)).base64URL, "code_challenge_method": "S256",
@@ -53,15 +51,13 @@ struct Login: Sendable {
   func outcome(of url: String) -> Outcome {
     let (place, found) = Self.parts(url)
     let (wanted, own) = Self.parts(redirect)
-    guard place == wanted else {
-      return .foreign(404, "it leads to \(place.debugDescription), not to \(wanted.debugDescription)")
-    }
+    guard place == wanted else { return .foreign(404, "it leads to \(place.debugDescription), not to \(wanted)") }
     guard let found, own?.allSatisfy({ found[$0] == $1 }) == true else {
       return .foreign(400, "a parameter is malformed, is missing or occurs twice")
     }
     guard found["state"] == state else { return .foreign(400, "its state is not that of this login") }
     // The redirect of another server (RFC 9207 §2.4).
-    if let issuer, found["iss"] ?? (sendsIssuer ? nil : issuer) != issuer {
+    if let issuer = server.issuer, found["iss"] ?? (server.sendsIssuer ? nil : issuer) != issuer {
       let other = found["iss"]?.debugDescription ?? "none"
       return .refused(.foreign("the redirect names the issuer \(other), not \(issuer.debugDescription)"))
     }

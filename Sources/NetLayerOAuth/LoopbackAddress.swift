@@ -14,9 +14,9 @@ struct LoopbackAddress {
     let parts = redirect.wholeMatch(of: /http:\/\/(127\.0\.0\.1|localhost)(?::([0-9]+))?(\/[!-~]*)?/)?.output
     let (port, path) = (parts?.2.map { UInt16($0) ?? 0 }, parts?.3 ?? "")
     guard let parts, port != 0, !path.contains(where: { "?#\\".contains($0) }) else {
-      throw .misuse(
-        "the redirect URI \(redirect.debugDescription) must be http://127.0.0.1 or http://localhost, with an optional port from 1 to "
-          + "65535 and a path, without a query")
+      let form =
+        "http://127.0.0.1 or http://localhost, with a port from 1 to 65535 or without, and a path without a query"
+      throw .misuse("the redirect URI \(redirect.debugDescription) must be \(form)")
     }
     (self.port, host, self.path) = (port, parts.1, path)
   }

@@ -40,15 +40,15 @@ final class LoopbackListener: @unchecked Sendable {  // safe: immutable
     await withUnsafeContinuation { closed in ended.notify(queue: .global()) { closed.resume() } }
   }
 
-  private static func serve(_ visitor: Int32, _ login: Login, _ page: String, _ end: @Sendable (Login.Outcome) -> Void) {
+  private static func serve(_ visitor: Int32, _ login: Login, _ page: String, _ end: (Login.Outcome) -> Void) {
     // The process may have no free descriptor, which no event reports.
     guard visitor >= 0 else { return _ = usleep(10_000) }
-    prepare(visitor, noSignal)
+    prepare(visitor, quiet)
     let outcome = head(of: visitor).flatMap(LoopbackAddress.url).map(login.outcome)
     let status = outcome?.status ?? 400
     // The buffer of a new connection has room for it.
     var bytes = Array(response(status, String(page.prefix(2000))).utf8)
-    _ = send(visitor, bytes, bytes.count, sendFlags)
+    _ = send(visitor, bytes, bytes.count, flags)
     _ = shutdown(visitor, Int32(SHUT_WR))
     // A close with unread bytes would reset the connection, and the browser could lose the page.
     _ = recv(visitor, &bytes, bytes.count, 0)
@@ -85,17 +85,15 @@ final class LoopbackListener: @unchecked Sendable {  // safe: immutable
 
 extension LoopbackListener {
   #if canImport(Darwin)
-    private static let (streamType, sendFlags, noSignal): (Int32, Int32, Int32) = (SOCK_STREAM, 0, SO_NOSIGPIPE)
+    private static let (stream, flags, quiet): (Int32, Int32, Int32) = (SOCK_STREAM, 0, SO_NOSIGPIPE)
   #elseif canImport(Glibc)
-    private static let (streamType, sendFlags, noSignal) = (
-      Int32(SOCK_STREAM.rawValue), Int32(MSG_NOSIGNAL), SO_KEEPALIVE
-    )
+    private static let (stream, flags, quiet) = (Int32(SOCK_STREAM.rawValue), Int32(MSG_NOSIGNAL), Int32(0))
   #else
-    private static let (streamType, sendFlags, noSignal) = (SOCK_STREAM, Int32(MSG_NOSIGNAL), SO_KEEPALIVE)
+    private static let (stream, flags, quiet) = (SOCK_STREAM, Int32(MSG_NOSIGNAL), Int32(0))
   #endif
 
   private static func listen(on port: UInt16) throws(NetworkError) -> (Int32, UInt16) {
-    let listener = socket(AF_INET, streamType, 0)
+    let listener = socket(AF_INET, stream, 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian

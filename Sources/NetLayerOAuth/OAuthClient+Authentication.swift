@@ -1,9 +1,7 @@
 import PortableFoundation
 
 extension OAuthClient {
-  /// The way in which a client proves to the server who it is (RFC 6749 §2.3).
-  ///
-  /// Descriptions and mirrors show no secret.
+  /// The way in which a client proves to the server who it is (RFC 6749 §2.3). Descriptions and mirrors show no secret.
   public struct Authentication: Sendable {
     private enum Method: Sendable {
       case none, secret(String), secretInBody(String), secretUnescaped(String)
@@ -48,10 +46,8 @@ extension OAuthClient {
       case .none: form["client_id"] = id
       case .secret(let secret):
         // Without a statement, servers accept the field (RFC 8414 §2).
-        let methods = server.methods
-        guard methods.contains("client_secret_post"), !methods.contains("client_secret_basic") else {
-          return basic(Form.escaped(id), Form.escaped(secret))
-        }
+        let isInBody = server.methods.contains("client_secret_post") && !server.methods.contains("client_secret_basic")
+        guard isInBody else { return basic(Form.escaped(id), Form.escaped(secret)) }
         (form["client_id"], form["client_secret"]) = (id, secret)
       case .secretInBody(let secret): (form["client_id"], form["client_secret"]) = (id, secret)
       case .secretUnescaped(let secret):
@@ -62,9 +58,8 @@ extension OAuthClient {
       case .assertion(let sign):
         form["client_id"] = id
         form["client_assertion_type"] = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-        do { form["client_assertion"] = try await sign(server.issuer ?? server.token.absoluteString) } catch {
-          throw .wrapping(error)
-        }
+        let audience = server.issuer ?? server.token.absoluteString
+        do { form["client_assertion"] = try await sign(audience) } catch { throw .wrapping(error) }
       }
     }
   }

@@ -16,11 +16,10 @@ extension OAuthClient {
     guard redirect.contains(":"), !redirect.contains("#") else {
       throw .misuse("the redirect URI \(redirect.debugDescription) must be absolute, without a fragment")
     }
-    let server = try await server()
-    let login = try Login(self, at: server, redirect: redirect)
+    let login = try Login(self, at: try await server(), redirect: redirect)
     let url: URL
     do { url = try await open(login.url) } catch { throw NetworkError.wrapping(error) }
-    return try await finish(login, login.outcome(of: url.absoluteString), at: server)
+    return try await finish(login, login.outcome(of: url.absoluteString))
   }
 
   /// Signs a user in with the server's page, in any browser of this machine: a port of 127.0.0.1 receives the redirect
@@ -55,18 +54,16 @@ extension OAuthClient {
     let outcome: Result<Login.Outcome, NetworkError>
     do { outcome = .success(try await network.awaited(first)) } catch { outcome = .failure(error) }
     await listener.stop()
-    return try await finish(login, outcome.get(), at: server)
+    return try await finish(login, outcome.get())
   }
 
-  private func finish(
-    _ login: Login, _ outcome: Login.Outcome, at server: OAuthServer
-  ) async throws(NetworkError) -> OAuthGrant {
+  private func finish(_ login: Login, _ outcome: Login.Outcome) async throws(NetworkError) -> OAuthGrant {
     switch outcome {
     case .foreign(_, let problem): throw .foreign("the redirect does not belong to this login: \(problem)")
     case .refused(let error): throw error
     case .code(let code):
-      let response = try await token(login.redeem(code), from: server)
-      return try grant(response, from: server, nonce: login.nonce)
+      let response = try await token(login.redeem(code), from: login.server)
+      return try grant(response, from: login.server, nonce: login.nonce)
     }
   }
 }

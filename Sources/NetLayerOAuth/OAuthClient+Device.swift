@@ -15,8 +15,7 @@ extension OAuthClient {
 
   /// Signs a user in on another device, for tools and devices without a browser (RFC 8628).
   ///
-  /// The server is asked every 5 s, or at its own interval; less often if it says so, or while it is down. The pauses are on the
-  /// clock of the network.
+  /// The server is asked every 5 s, or at its own interval, on the clock of the network; less often if it says so or is down.
   ///
   /// - Parameters:
   ///   - isolation: The actor of the caller, on which `show` runs.

@@ -19,8 +19,7 @@ public final class OAuthClient: Sendable {
     let server = Locked<OAuthServer?>(nil)
   }
 
-  /// Creates a client of the server that an issuer identifier names. The first call reads the server's document, once for all
-  /// calls.
+  /// Creates a client of the server that an issuer identifier names. The first call reads the server's document.
   ///
   /// - Parameters:
   ///   - issuer: The issuer identifier, such as `https://accounts.example.com`, compared byte by byte.
@@ -80,18 +79,17 @@ public final class OAuthClient: Sendable {
     var (form, headers): ([String: String], HTTPHeaders) = (form, ["Accept": "application/json"])
     try await authentication.add(id, at: server, to: &form, &headers)
     let body = HTTPTask.data(Data(Form.text(form).utf8), contentType: Form.mediaType)
-    do { return try TokenResponse(try await network.response(.post(url, body, headers: headers))) } catch {
-      throw error.withoutSecrets
-    }
+    let call = Call.post(url, body, headers: headers)
+    do { return try TokenResponse(try await network.response(call)) } catch { throw error.withoutSecrets }
   }
 
   /// Returns the URL of an endpoint that may receive secrets.
   static func endpoint(_ url: URL?, _ name: String) throws(NetworkError) -> URL {
     guard let url else { throw .misuse("the server names no \(name) endpoint; create an OAuthServer that has one") }
     guard url.mayReceiveSecrets else {
+      let place = url.absoluteString.debugDescription
       throw .misuse(
-        "no secret is sent to the \(name) endpoint \(url.absoluteString.debugDescription): it must be an https URL, or an http URL "
-          + "on localhost, without a fragment")
+        "no secret is sent to the \(name) endpoint \(place): use https, or http on localhost, without a fragment")
     }
     return url
   }
@@ -167,8 +165,8 @@ extension OAuthClient {
   ///   `setToken(nil)`.
   public func revoke(_ token: Token) async throws(NetworkError) {
     let server = try await server()
-    let kind = token.refresh == nil ? "access_token" : "refresh_token"
-    let form = ["token": token.refresh ?? token.access, "token_type_hint": kind]
-    _ = try await post(form, to: server.revocation, "revocation", of: server)
+    let form = token.refresh.map { ["token": $0, "token_type_hint": "refresh_token"] }
+    let other = ["token": token.access, "token_type_hint": "access_token"]
+    _ = try await post(form ?? other, to: server.revocation, "revocation", of: server)
   }
 }

@@ -1,8 +1,6 @@
 import PortableFoundation
 
-/// The result of a sign-in: a token, and what the server says about it and about the user.
-///
-/// Descriptions and mirrors show no secret.
+/// The result of a sign-in: a token, its scope, and the user's claims. Descriptions and mirrors show no secret.
 public struct OAuthGrant: Sendable {
   /// The token for an `AuthenticationInterceptor`. Its account is the user of the ID token (`sub`), if the server sent one.
   public var token: Token

@@ -55,9 +55,8 @@ public struct OAuthServer: Sendable {
       if let json = try? JSON(parsing: response.body), json.kind == .object { return try OAuthServer(json, of: issuer) }
       missing = NetworkError(kind: .parse, reason: "", response: response)
     }
-    missing.reason =
-      "the issuer \(issuer.debugDescription) has no document at \(places.map(\.absoluteString).joined(separator: ", ")); check it, or "
-      + "create an OAuthServer with the URLs of the server's documentation"
+    let list = places.map(\.absoluteString).joined(separator: ", ")
+    missing.reason = "\(issuer.debugDescription) has no document at \(list); check it, or create an OAuthServer"
     throw missing
   }
 
@@ -79,12 +78,11 @@ public struct OAuthServer: Sendable {
     func endpoint(_ name: String) -> URL? { document["\(name)_endpoint"].string.flatMap { URL(string: $0) } }
     let found = document["issuer"].string
     guard let found, found.withoutLastSlash == issuer.withoutLastSlash else {
-      throw .foreign(
-        "the document of the issuer \(issuer.debugDescription) names \(found?.debugDescription ?? "no issuer"); use that of your "
-          + "tenant, or create an OAuthServer with its URLs")
+      let other = found?.debugDescription ?? "no issuer"
+      throw .foreign("the document of \(issuer.debugDescription) names \(other); check it, or create an OAuthServer")
     }
     guard let token = endpoint("token") else {
-      throw .foreign("the document of the issuer \(issuer.debugDescription) has no valid token_endpoint")
+      throw .foreign("the document of \(issuer.debugDescription) has no valid token_endpoint")
     }
     self.init(
       token: token, authorization: endpoint("authorization"), device: endpoint("device_authorization"),

@@ -40,9 +40,8 @@ struct TokenResponse {
 
   func invalid(_ problem: String) -> NetworkError {
     let place = response.url.absoluteString.prefix { $0 != "?" }
-    return NetworkError(
-      kind: .parse, reason: "\(place) did not respond as an authorization server: \(problem)", response: response
-    ).withoutSecrets
+    let reason = "\(place) did not respond as an authorization server: \(problem)"
+    return NetworkError(kind: .parse, reason: reason, response: response).withoutSecrets
   }
 
   /// Returns the token, without the user.
@@ -51,8 +50,7 @@ struct TokenResponse {
     let type = fields["token_type"].string?.lowercased() ?? ""
     // Servers send many words for Bearer. These need a proof with each request (RFC 6749 §7.1).
     guard !["dpop", "mac", "pop", "n_a"].contains(type) else {
-      throw .foreign(
-        "the server issued a token of the type \(type.debugDescription), which is not supported; request bearer tokens")
+      throw .foreign("tokens of the type \(type.debugDescription) are not supported; request bearer tokens")
     }
     let refresh = fields["refresh_token"].string.flatMap { $0.isEmpty ? nil : $0 }
     return Token(access: access, refresh: refresh, expiresAt: fields["expires_in"].lifetime.map { now + $0 })
@@ -63,8 +61,7 @@ struct TokenResponse {
     let text = fields["id_token"]
     guard text.exists, !text.isNull else { return text[0] }
     let own = now.timeIntervalSinceReferenceDate
-    let seconds = response.headers["Date"].flatMap { HTTPDate.seconds($0, now: own) } ?? own
-    let today = Date(timeIntervalSinceReferenceDate: seconds)
+    let today = response.headers["Date"].flatMap { HTTPDate.seconds($0, now: own) } ?? own
     return try IDToken.claims(text.string ?? "", client: client, issuer: server.issuer, nonce: nonce, at: today)
   }
 }
