@@ -24,7 +24,7 @@ final class LoopbackListener: @unchecked Sendable {  // safe: immutable
       throw error
     }
     self.login = login
-    source = DispatchSource.makeReadSource(fileDescriptor: socket, queue: DispatchQueue(label: "OAuth login"))
+    source = DispatchSource.makeReadSource(fileDescriptor: socket, queue: DispatchQueue(label: "NetLayer.OAuth"))
     source.setEventHandler { Self.serve(accept(socket, nil, nil), login, page, end) }
     ended.enter()
     source.setCancelHandler { [ended] in
