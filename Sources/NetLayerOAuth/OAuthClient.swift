@@ -137,7 +137,7 @@ extension OAuthClient {
   /// `endsSession`, which signs the user out: `invalid_grant`, GitHub's `bad_refresh_token`, Entra's `interaction_required`.
   ///
   /// - Throws: `NetworkError`, of kind `authentication` if there is no refresh token. Nothing was sent.
-  public func refresh(_ old: Token?) async throws(NetworkError) -> Token {
+  @Sendable public func refresh(_ old: Token?) async throws(NetworkError) -> Token {
     guard let old, let refresh = old.refresh, !refresh.isEmpty else {
       let cause = old == nil ? "nobody is signed in" : "the token has expired, and the server issued no refresh token"
       throw NetworkError(kind: .authentication, reason: "\(cause): sign in, then call setToken")
