@@ -80,7 +80,8 @@ final class OAuthSamples: XCTestCase {
       switch request.url.path {
       case "/device":
         .json(
-          #"{"device_code":"d","user_code":"WDJB-MJHT","verification_uri":"https://as/d","expires_in":300,"interval":1}"#)
+          #"{"device_code":"d","user_code":"WDJB-MJHT","verification_uri":"https://as/d","expires_in":300,"interval":1}"#
+        )
       case "/token": .json(#"{"access_token":"a1"}"#)
       default:
         .json(
