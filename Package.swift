@@ -24,6 +24,7 @@ let package = Package(
     .library(name: "NetLayerQueries", targets: ["NetLayerQueries"]),
     .library(name: "NetLayerOffline", targets: ["NetLayerOffline"]),
     .library(name: "NetLayerRecording", targets: ["NetLayerRecording"]),
+    .library(name: "NetLayerOAuth", targets: ["NetLayerOAuth"]),
     .library(name: "NetLayerTesting", targets: ["NetLayerTesting", "StreamsTesting", "LoopbackServer"]),
     .library(name: "NetLayerInspector", targets: ["NetLayerInspector"]),
   ],
@@ -60,6 +61,9 @@ let package = Package(
       name: "NetLayerRecording",
       dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport", "NetLayer"],
       exclude: privacy.exclude, resources: privacy.resources),
+    .target(
+      name: "NetLayerOAuth",
+      dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport", "NetLayer"]),
     .target(name: "NetLayerTesting", dependencies: ["PortableFoundation", "NetLayer", "NetLayerRecording"]),
     .target(name: "LoopbackServer", dependencies: ["PortableFoundation", "DurableFiles"]),
     .target(
@@ -108,6 +112,12 @@ let package = Package(
       name: "NetLayerRecordingTests",
       dependencies: ["NetLayerRecording", "NetLayerTesting", "StreamsTesting", "TestSupport"]),
     .testTarget(
+      name: "NetLayerOAuthTests",
+      dependencies: [
+        "NetLayerOAuth", "NetLayerRecording", "NetLayerTesting", "StreamsTesting", "LoopbackServer", "TestSupport",
+      ],
+      exclude: ["cases.txt"]),
+    .testTarget(
       name: "InspectorTests",
       dependencies: ["NetLayerInspector", "NetLayerRecording", "NetLayerTesting", "LoopbackServer", "TestSupport"],
       exclude: ["hostile.json"]),
@@ -115,8 +125,8 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "Streams", "StreamsTesting", "NetLayerQueries", "NetLayerOffline", "NetLayerRecording", "NetLayerTesting",
-        "NetLayerInspector", "LoopbackServer",
+        "Streams", "StreamsTesting", "NetLayerQueries", "NetLayerOffline", "NetLayerRecording", "NetLayerOAuth",
+        "NetLayerTesting", "NetLayerInspector", "LoopbackServer",
       ],
       swiftSettings: urlSession),
   ],

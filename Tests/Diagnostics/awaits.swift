@@ -1,5 +1,6 @@
 // Each function that awaits, in top-level code, where the compiler prefers a function that does not.
 import Foundation
+import NetLayerOAuth
 import NetLayerOffline
 import NetLayerQueries
 
@@ -34,4 +35,17 @@ try await network.withWebSocket(.get("/socket")) { socket in
 try await session.send("hi")
 try await session.send(.text("hi"))
 try await session.send(json: Item(id: 1))
-print(item, items, feed)
+let server = try await OAuthServer.discovered(at: "https://as")
+let login = OAuthClient(server: server, id: "cli")
+var shown: [String] = []
+_ = try await login.authorize(redirectingTo: "app:/cb") { page in
+  shown.append(page.absoluteString)
+  return page
+}
+_ = try await login.authorizeDevice(show: { shown.append($0.code) })
+_ = try await login.authorizeOnLoopback(open: { print($0) })
+_ = try await login.grant("urn:x", [:])
+let token = try await login.clientCredentials()
+try await login.revoke(login.refresh(token))
+let authentication = AuthenticationInterceptor(for: [], refresh: login.refresh)
+print(item, items, feed, shown, authentication)

@@ -6,7 +6,11 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "NetLayer", path: "../../..")],
   targets: [
-    .executableTarget(name: "Clients", dependencies: [.product(name: "NetLayer", package: "NetLayer")])
+    .executableTarget(
+      name: "Clients",
+      dependencies: [
+        .product(name: "NetLayer", package: "NetLayer"), .product(name: "NetLayerOAuth", package: "NetLayer"),
+      ])
   ],
   swiftLanguageModes: [.v6]
 )

@@ -28,7 +28,7 @@ struct FastAPI {
   init(url: URL, server: String) throws {
     self.url = url
     self.server = server
-    let trust: TLSOptions.Trust = url.scheme == "https" ? .file(Control.file("ca.pem")) : .system
+    let trust: TLSOptions.Trust = url.scheme == "https" ? .pem(file: Control.file("ca.pem")) : .system
     let transport = try CurlTransport(.init(tls: .init(trust: trust)))
     api = Network(
       Backend(

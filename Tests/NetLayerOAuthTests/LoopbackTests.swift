@@ -1,0 +1,212 @@
+import Foundation
+import LoopbackServer
+import NetLayerOAuth
+import NetLayerTesting
+import TestSupport
+import XCTest
+
+/// The listener, with real sockets.
+final class LoopbackTests: XCTestCase {
+  private func world() -> World { World(clock: ConcurrentDispatchQueueScheduler(qos: .utility)) { _ in good } }
+
+  /// Starts a login, and returns its task and its page.
+  private func login(
+    _ world: World, to redirect: String = "http://127.0.0.1/callback", within limit: Duration = .seconds(300),
+    page: String = "Done."
+  ) async throws -> (task: Task<OAuthGrant, any Error>, page: URL) {
+    let pages = Notes()
+    let client = world.client()
+    let task = Task {
+      try await client.authorizeOnLoopback(redirectingTo: redirect, within: limit, page: page) {
+        pages.add($0.absoluteString)
+      }
+    }
+    try await eventually("the page is opened") { !pages.all.isEmpty }
+    return (task, url(pages.all[0]))
+  }
+
+  private func port(_ page: URL) throws -> UInt16 {
+    UInt16(try XCTUnwrap(url(try XCTUnwrap(page.pairs["redirect_uri"])).port))
+  }
+
+  /// Sends bytes to the port, and returns the response until the connection ends.
+  private func visit(_ port: UInt16, _ text: String) throws -> String {
+    let client = try RawClient(port: port)
+    client.send(text)
+    return client.receive(until: nil).text
+  }
+
+  private func request(_ page: URL, _ rest: String = "code=c", path: String = "/callback", host: String? = nil) throws
+    -> String
+  {
+    let state = page.pairs["state"] ?? ""
+    let host = try host ?? "127.0.0.1:\(port(page))"
+    return "GET \(path)?\(rest)&state=\(state) HTTP/1.1\r\nHost: \(host)\r\nAccept: text/html\r\n\r\n"
+  }
+
+  private func isFree(_ port: UInt16) -> Bool { (try? RawClient(port: port)) == nil }
+
+  func test_rule18_strangersChangeNothing() async throws {
+    let world = world()
+    let (task, page) = try await login(world)
+    let port = try port(page)
+    let long = "GET /\(String(repeating: "a", count: 9000)) HTTP/1.1\r\n"
+    let strangers = [
+      (try request(page, path: "/favicon.ico"), "404"), (try request(page, host: "evil.example:\(port)"), "404"),
+      (try request(page).replacingOccurrences(of: "state=", with: "state=x"), "400"),
+      (try request(page).replacingOccurrences(of: "GET", with: "POST"), "400"), ("\u{16}\u{3}\u{1}\r\n\r\n", "400"),
+      (long, "400"),
+    ]
+    for (text, status) in strangers {
+      let reply = try visit(port, text)
+      XCTAssert(reply.hasPrefix("HTTP/1.1 \(status) "), "\(text.prefix(60)): \(reply)")
+      XCTAssertFalse(reply.contains("Done."))
+      XCTAssert(world.requests.isEmpty)
+    }
+    _ = try visit(port, try request(page))
+    let grant = try await task.value
+    XCTAssertEqual(grant.token.access, "a")
+    XCTAssertEqual(world.forms.map { $0["code"] }, ["c"])
+    XCTAssertEqual(world.forms[0]["redirect_uri"], "http://127.0.0.1:\(port)/callback")
+  }
+
+  /// Connections that send nothing, or too slowly, delay the browser by a second each.
+  func test_rule18_silentConnectionsEndNoLogin() async throws {
+    let (task, page) = try await login(world())
+    let port = try port(page)
+    let silent = [try RawClient(port: port), try RawClient(port: port)]
+    silent[1].send("GET /callback")
+    XCTAssert(try visit(port, try request(page)).contains("Done."))
+    _ = try await task.value
+    XCTAssertEqual(silent.count, 2)
+  }
+
+  /// RFC 9700 §4.2.4.
+  func test_rule19_thePageIsPlain_andStoredNowhere() async throws {
+    let (task, page) = try await login(world(), page: "<script>alert(1)</script> ✓")
+    let reply = try visit(try port(page), try request(page, "code=c&x=<b>"))
+    _ = try await task.value
+    for field in [
+      "HTTP/1.1 200 OK", "Content-Type: text/plain; charset=utf-8", "Cache-Control: no-store",
+      "Referrer-Policy: no-referrer",
+      "Content-Security-Policy: default-src 'none'", "X-Content-Type-Options: nosniff", "Connection: close",
+    ] { XCTAssert(reply.contains("\(field)\r\n"), "\(field) is missing: \(reply)") }
+    XCTAssert(reply.hasSuffix("\r\n\r\n<script>alert(1)</script> ✓"))
+    XCTAssertFalse(reply.contains("<b>"), "nothing of the request is in the page")
+  }
+
+  func test_rule20_aDenialEndsTheLogin_afterThePage() async throws {
+    let world = world()
+    let (task, page) = try await login(world)
+    let reply = try visit(try port(page), try request(page, "error=access_denied&error_description=No+thanks"))
+    XCTAssert(reply.contains("Done."))
+    let error = try await thrown { try await task.value }
+    XCTAssertEqual(error.kind, .rejected)
+    XCTAssertEqual(error.oauthCode, "access_denied")
+    XCTAssertEqual(error.message, "No thanks")
+    XCTAssert(isFree(try port(page)))
+    XCTAssert(world.requests.isEmpty)
+  }
+
+  func test_rule20_theCancellationOfTheTaskFreesThePort() async throws {
+    let (task, page) = try await login(world())
+    let silent = try RawClient(port: try port(page))
+    task.cancel()
+    let error = try await thrown { try await task.value }
+    XCTAssertEqual(error.kind, .cancelled)
+    XCTAssert(isFree(try port(page)))
+    XCTAssertFalse(silent.receive(until: nil).text.contains("Done."))
+  }
+
+  /// The limit is on the clock of the network. A browser whose program does not return is ended, too.
+  func test_rule20_aLoginThatNobodyEndsIsEndedByItsLimit() async throws {
+    let clock = TestClock()
+    let world = World(clock: clock) { _ in good }
+    let (pages, cancelled) = (Notes(), Counter())
+    let client = world.client()
+    let task = Task {
+      try await client.authorizeOnLoopback(within: .seconds(60)) { page in
+        pages.add(page.absoluteString)
+        do { try await Task.sleep(for: .seconds(100_000)) } catch { cancelled.next() }
+      }
+    }
+    try await eventually("the page is open") { pages.all.count == 1 && clock.waiting == 1 }
+    clock.advance()
+    let error = try await thrown { try await task.value }
+    XCTAssertEqual(error.kind, .timeout)
+    XCTAssert(error.reason.contains("60.0 s"), error.reason)
+    XCTAssert(isFree(try port(url(pages.all[0]))))
+    try await eventually("the closure is cancelled") { cancelled.value == 1 }
+  }
+
+  func test_rule20_anErrorOfOpenEndsTheLogin() async throws {
+    struct NoBrowser: Error {}
+    let pages = Notes()
+    let error = try await thrown {
+      try await world().client().authorizeOnLoopback { page in
+        pages.add(page.absoluteString)
+        throw NoBrowser()
+      }
+    }
+    XCTAssert(error.underlying is NoBrowser)
+    XCTAssert(isFree(try port(url(pages.all[0]))))
+  }
+
+  func test_twoLoginsAtOnce_haveTheirOwnPortsAndStates() async throws {
+    let world = world()
+    let (first, second) = (try await login(world), try await login(world))
+    XCTAssertNotEqual(try port(first.page), try port(second.page))
+    XCTAssert(try visit(try port(first.page), try request(second.page)).hasPrefix("HTTP/1.1 404 "))
+    let mixed = try request(second.page, host: "127.0.0.1:\(port(first.page))")
+    XCTAssert(try visit(try port(first.page), mixed).hasPrefix("HTTP/1.1 400 "))
+    _ = try visit(try port(second.page), try request(second.page, "code=2"))
+    _ = try visit(try port(first.page), try request(first.page, "code=1"))
+    _ = try await (first.task.value, second.task.value)
+    XCTAssertEqual(Set(world.forms.map { $0["code"] }), ["1", "2"])
+  }
+
+  func test_aFixedPort_isUsedTwiceInARow_butNotTwiceAtOnce() async throws {
+    let world = world()
+    let (probe, page) = try await login(world)
+    let fixed = try port(page)
+    probe.cancel()
+    _ = await probe.result
+    for _ in 0..<3 {
+      let (task, page) = try await login(world, to: "http://localhost:\(fixed)/cb")
+      XCTAssertEqual(page.pairs["redirect_uri"], "http://localhost:\(fixed)/cb")
+      let error = try await thrown {
+        try await world.client().authorizeOnLoopback(redirectingTo: "http://127.0.0.1:\(fixed)/") { _ in
+          XCTFail("opened")
+        }
+      }
+      XCTAssertEqual(error.kind, .connection)
+      XCTAssert(error.reason.contains("127.0.0.1:\(fixed)"), error.reason)
+      XCTAssert(try visit(fixed, try request(page, path: "/cb", host: "localhost:\(fixed)")).contains("Done."))
+      _ = try await task.value
+    }
+  }
+
+  /// A browser may send the head in parts, and more after it.
+  func test_aHeadInParts_andARequestAfterIt() async throws {
+    let (task, page) = try await login(world())
+    let client = try RawClient(port: try port(page))
+    let text = try request(page)
+    client.send(String(text.prefix(20)))
+    XCTAssertEqual(
+      client.receive(until: "never-until-the-limit").text.prefix(12), "HTTP/1.1 400", "a second of silence")
+    let other = try RawClient(port: try port(page))
+    other.send(text + text)
+    XCTAssert(other.receive(until: nil).text.contains("Done."))
+    _ = try await task.value
+  }
+
+  func test_manyConnections_leaveNoDescriptorOpen() async throws {
+    let (task, page) = try await login(world())
+    let before = openDescriptors.count
+    for _ in 0..<200 { _ = try visit(try port(page), "GET / HTTP/1.1\r\n\r\n") }
+    XCTAssert(holds { openDescriptors.count <= before + 1 }, "\(before), now \(openDescriptors.count)")
+    task.cancel()
+    _ = await task.result
+    XCTAssert(holds { openDescriptors.count < before }, "\(before), now \(openDescriptors.count)")
+  }
+}
