@@ -54,9 +54,9 @@ extension NetworkError {
     isOfUnfinishedRefresh && kind == .status && Response.isPassing(code) ? code : nil
   }
 
-  /// Whether the failure is transient, so that a retry may succeed: a kind such as `connection`, or a token server that is down.
-  /// A response of the API itself is not an error here.
-  package var isTransient: Bool { kind.isTransient || statusOfTokenServer != nil }
+  /// Whether the failure is transient, so that a retry may succeed: kind `connection`, `unknownHost`, `timeout` or `unavailable`,
+  /// or a token server that is down. An interceptor receives a response of the API itself as a response, not as an error.
+  public var isTransient: Bool { kind.isTransient || statusOfTokenServer != nil }
 
   /// Whether the user's session has ended, so that no refresh with the same token can succeed. Set it in the `refresh` closure
   /// of an ``AuthenticationInterceptor``, for example after `invalid_grant` (RFC 6749 §5.2).

@@ -39,10 +39,10 @@ final class CircuitBreakerTests: XCTestCase {
   func test_aServerThatIsDown_isNotAsked_andAProbeFindsItsRecovery() {
     let virtual = failing(until: 10_000)
     let network = virtual.network(CircuitBreakerInterceptor())
-    calls(100, virtual, network)
+    calls(150, virtual, network)
     let (sent, ok) = (virtual.stub.requests.count, virtual.notes.all.filter { $0.hasPrefix("200") }.count)
-    XCTAssertLessThan(sent, 6 + 8 + ok)
-    XCTAssertGreaterThan(ok, 20, "it closes within seconds")
+    XCTAssertLessThan(sent, 6 + 20 + ok)
+    XCTAssertGreaterThan(ok, 50, "it closes within 8 s of the recovery, 20 s before the end")
     XCTAssertEqual(Set(virtual.notes.all.compactMap { $0.split(separator: " ").first }), ["503", "200", "unavailable"])
   }
 
@@ -128,11 +128,39 @@ final class CircuitBreakerTests: XCTestCase {
   func test_manyOrigins_haveALimitedTable() {
     let virtual = failing()
     let network = virtual.network(CircuitBreakerInterceptor())
-    calls(10, virtual, network)
+    calls(6, virtual, network)
     XCTAssertEqual(failure(of: network, virtual)?.kind, .unavailable)
     for number in 0..<4096 { _ = network.responses(.get, "http://h\(number)/").subscribe(onError: { _ in }) }
     virtual.scheduler.advanceBy(1)
     XCTAssertNil(failure(of: network, virtual), "the table was emptied")
+  }
+
+  func test_aTokenServerThatIsDown_saysNothingAboutTheAPI() throws {
+    let virtual = VirtualNetwork(.json("ok"))
+    let login = AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))],
+      store: MemoryTokenStore(Token(access: "old", expiresAt: .distantPast))
+    ) { _ in throw NetworkError(kind: .connection, reason: "down") }
+    let changes = Notes()
+    let breaker = CircuitBreakerInterceptor(onChange: { changes.add("\($0) \($1)") })
+    calls(20, virtual, virtual.network(breaker, login))
+    XCTAssertEqual(changes.all, [])
+    XCTAssertEqual(Set(virtual.notes.all.compactMap { $0.split(separator: " ").first }), ["connection"])
+  }
+
+  /// An interceptor of a user has what it needs.
+  func test_ownInterceptors_knowOriginsAndTransientFailures() throws {
+    func origin(_ text: String) throws -> String { Request(method: .get, url: try XCTUnwrap(URL(string: text))).origin }
+    XCTAssertEqual(try origin("http://A.example:80/x?y"), "http://a.example")
+    XCTAssertEqual(try origin("https://a.example:8443"), "https://a.example:8443")
+    XCTAssertTrue(NetworkError(kind: .unavailable, reason: "").isTransient)
+    XCTAssertFalse(NetworkError(kind: .tls, reason: "").isTransient)
+    let response = Response(
+      request: Request(method: .get, url: try XCTUnwrap(URL(string: "http://h"))), status: 503,
+      headers: ["Retry-After": "7"])
+    XCTAssertEqual(response.retryAfter, .seconds(7))
+    XCTAssertEqual(NetworkError(kind: .status, reason: "", response: response).retryAfter, .seconds(7))
+    XCTAssertNil(NetworkError(kind: .connection, reason: "").retryAfter)
   }
 
   func test_aStream_isJudgedAtItsHead() {
