@@ -44,7 +44,7 @@ class Upstream(asyncio.Protocol):
             headers = {name.lower(): value for name, value in (field.split(": ", 1) for field in fields)}
             self.call = Call(first.split()[1], headers)
             self.service.calls.append(self.call)
-            delay = self.service.delay
+            delay = self.service.wait()
             if delay:
                 self.timer = asyncio.get_running_loop().call_later(delay, self.respond)
             else:
@@ -70,7 +70,17 @@ class Service:
 
     def reset(self):
         self.calls, self.delay, self.headers = [], 0, []
+        # Requests per second, one after the other, also those whose clients have left; 0 for no limit.
+        self.rate, self.busy = 0, 0
         self.faults = 0  # the share of calls that fail: half with 503, half with a closed connection
+
+    def wait(self):
+        """Returns the time until the response to a request that arrives now."""
+        if not self.rate:
+            return self.delay
+        now = time.monotonic()
+        self.busy = max(self.busy, now) + 1 / self.rate
+        return self.busy - now
 
     async def start(self):
         loop = asyncio.get_running_loop()

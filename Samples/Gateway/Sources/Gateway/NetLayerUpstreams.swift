@@ -20,7 +20,9 @@ struct NetLayerUpstreams: Upstreams {
       CoalescingInterceptor(),
       CacheInterceptor(ResponseCache(storingIn: nil, maxMemorySize: 64 << 20)),
       RetryInterceptor(policy: RetryPolicy(attempts: 3, initialDelay: .milliseconds(50)), budget: RetryBudget()),
+      CircuitBreakerInterceptor(maxPause: .seconds(2)),
       TracingInterceptor(),
+      LimitInterceptor(maxPerHost: settings.connections, maxWait: .milliseconds(250)),
       DeadlineInterceptor(),
     ]
     func service(_ name: String, at url: URL) -> Service {
@@ -61,7 +63,7 @@ private struct Service: Sendable {
     switch (error.kind, error.response?.status) {
     case (.timeout, _), (.status, 504): .timeout(of: name)
     case (.status, 404): .notFound(in: name)
-    case (.status, 429), (.status, 503): .overload(of: name, retryAfter: error.response?.headers["Retry-After"])
+    case (.status, 429), (.status, 503), (.unavailable, _): .overload(of: name, retryAfter: error.retryAfter)
     default: .failure(of: name)
     }
   }

@@ -39,10 +39,10 @@ package struct GatewayError: HTTPResponseError {
   }
 
   /// The service is overloaded and requests a pause.
-  package static func overload(of upstream: String, retryAfter: String?) -> GatewayError {
+  package static func overload(of upstream: String, retryAfter: Duration?) -> GatewayError {
     GatewayError(
       .serviceUnavailable, "upstream_overloaded", upstream, "The service \(upstream) accepts no requests now.",
-      retryAfter: retryAfter)
+      retryAfter: retryAfter.map { "\(max(1, Int(($0 / .seconds(1)).rounded(.up))))" })
   }
 
   /// The service could not be reached, or its response is not valid.
