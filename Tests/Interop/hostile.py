@@ -4,7 +4,7 @@ Usage: hostile.py FOLDER     FOLDER contains good.pem, good.key and ca.pem
 Prints one line of JSON: name -> port. `GET /` on the port "log" returns the events so far, one per line. The process exits
 at the end of its standard input.
 """
-import json, os, socket, ssl, struct, sys, threading, time
+import base64, hashlib, json, os, socket, ssl, struct, sys, threading, time
 
 folder = sys.argv[1]
 log, refused, lock = [], [], threading.Lock()
@@ -16,11 +16,19 @@ def note(text):
         log.append(text)
 
 
-def context(protocols, client=False):
+# The certificates of the servers that have another one than good.pem, and their keys.
+CERTIFICATES = {
+    "expired": ("expired", "expired"), "wrong-host": ("other", "other"), "untrusted": ("foreign", "foreign"),
+    "renewed": ("renewed", "good"),
+}
+
+
+def context(protocols, client=False, name=""):
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(os.path.join(folder, "good.pem"), os.path.join(folder, "good.key"))
+    certificate, key = CERTIFICATES.get(name, ("good", "good"))
+    tls.load_cert_chain(os.path.join(folder, certificate + ".pem"), os.path.join(folder, key + ".key"))
     tls.set_alpn_protocols(protocols)
-    if client == "old":
+    if client == "old" or name == "tls-1.2":
         tls.maximum_version = ssl.TLSVersion.TLSv1_2
     if client:
         tls.verify_mode = ssl.CERT_REQUIRED
@@ -388,7 +396,25 @@ def h1_only(connection, number):
 
 
 H1, H2 = ["http/1.1"], ["h2"]
+def greet(name):
+    """Responds to requests, and accepts WebSockets, which receive one message. Notes each request."""
+    def serve(connection, number):
+        while head := read_head(connection):
+            note(f"request {name}")
+            keys = [line.split(": ")[1] for line in head.split("\r\n") if line.lower().startswith("sec-websocket-key:")]
+            if not keys:
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                continue
+            digest = hashlib.sha1((keys[0] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest()
+            connection.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                               b"Sec-WebSocket-Accept: " + base64.b64encode(digest) + b"\r\n\r\n\x81\x02ok")
+            connection.recv(100)
+            return
+    return serve
+
+
 servers = {
+    **{name: (["http/1.1"], greet(name)) for name in ["trusted", "tls-1.2", *CERTIFICATES]},
     "close-notify": (H1, http1("", b"whole", True)),
     "close-cut": (H1, http1("", b"part", False)),
     "close-cut-empty": (H1, http1("", b"", False)),
@@ -432,7 +458,7 @@ def listen():
 
 
 def run(listener, protocols, serve, name):
-    tls = context(protocols, client={"client": "new", "client-old": "old"}.get(name))
+    tls = context(protocols, client={"client": "new", "client-old": "old"}.get(name), name=name)
     number = 0
     while True:
         raw, _ = listener.accept()

@@ -59,7 +59,8 @@ final class HostileServer {
       ["openssl", "req", "-x509"] + key + [
         "-nodes", "-subj", "/CN=ca", "-days", "2", "-keyout", "ca.key", "-out", "ca.pem",
       ], in: folder)
-    for name in ["good", "encrypted", "expired", "usage", "revoked"] {
+    for name in ["good", "encrypted", "expired", "usage", "revoked", "other"] {
+      let subject = name == "other" ? "subjectAltName=DNS:other.example" : subject
       let protection = name == "encrypted" ? ["-passout", "pass:secret"] : ["-nodes"]
       let usage = name == "usage" ? ["-addext", "extendedKeyUsage=serverAuth"] : []
       try run(
@@ -78,6 +79,12 @@ final class HostileServer {
         "-nodes", "-subj", "/CN=x", "-days", "2", "-keyout", "foreign.key", "-out", "foreign.pem",
       ],
       in: folder)
+    // A renewed certificate of the same key.
+    try run(
+      [
+        "openssl", "x509", "-req", "-in", "good.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-set_serial", "77", "-days",
+        "2", "-copy_extensions", "copy", "-out", "renewed.pem",
+      ], in: folder)
     // 0x1234 is 4660.
     for (name, text) in [
       ("index.txt", "R\t491231235959Z\t200101000000Z\t1234\tunknown\t/CN=revoked\n"),
