@@ -126,7 +126,7 @@ let package = Package(
       name: "DocumentationTests",
       dependencies: [
         "Streams", "StreamsTesting", "NetLayerQueries", "NetLayerOffline", "NetLayerRecording", "NetLayerOAuth",
-        "NetLayerTesting", "NetLayerInspector", "LoopbackServer",
+        "NetLayerTesting", "NetLayerInspector", "LoopbackServer", "TestSupport",
       ],
       swiftSettings: urlSession),
   ],

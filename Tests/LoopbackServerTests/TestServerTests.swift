@@ -108,7 +108,7 @@ final class TestServerTests: XCTestCase {
     }
     XCTAssertLessThan(asked.withLock { $0 }, 40, "the source is not asked for bytes that nobody reads")
     slow = nil
-    while server.openConnectionCount > 0 { await Task.yield() }
+    try await eventually("the condition holds") { server.openConnectionCount == 0 }
     let after = asked.withLock { $0 }
     XCTAssert(try exchange(server, get("/other")).hasSuffix("ok"))
     XCTAssertEqual(asked.withLock { $0 }, after, "the source of a closed connection is not asked")

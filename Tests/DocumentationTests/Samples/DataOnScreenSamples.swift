@@ -3,6 +3,7 @@ import NetLayerQueries
 import NetLayerTesting
 import Streams
 import StreamsTesting
+import TestSupport
 import XCTest
 
 struct Story: Decodable, Sendable {
@@ -128,11 +129,11 @@ final class DataOnScreenSamples: XCTestCase {
     let app = Network(Backend(baseURL: url, transport: stub, interceptors: [login]))
     let screen = FeedScreen()
     let showing = Task { try await screen.show(app) }
-    while screen.stories.isEmpty { await Task.yield() }
+    try await eventually("the condition holds") { !screen.stories.isEmpty }
     try await login.setToken(nil)
-    while !screen.stories.isEmpty { await Task.yield() }
+    try await eventually("the condition holds") { screen.stories.isEmpty }
     try await login.setToken(Token(access: "b", account: "bob"))
-    while screen.note.isEmpty || screen.note == "Loading …" { await Task.yield() }
+    try await eventually("the condition holds") { !(screen.note.isEmpty || screen.note == "Loading …") }
     XCTAssertEqual(screen.stories.map(\.title), [])
     showing.cancel()
   }

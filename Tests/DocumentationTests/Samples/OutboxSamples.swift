@@ -3,6 +3,7 @@ import NetLayerOffline
 import NetLayerTesting
 import Streams
 import StreamsTesting
+import TestSupport
 import XCTest
 
 struct Note: Decodable, Sendable {
@@ -127,14 +128,14 @@ final class OutboxSamples: XCTestCase {
     let app = Network(Backend(baseURL: url, transport: stub, interceptors: [login]))
     let screen = try NotesScreen(directory: directory, app: app, login: login)
     screen.add("of ann")
-    while screen.unsent.map(\.text) != ["of ann"] { await Task.yield() }
+    try await eventually("the condition holds") { screen.unsent.map(\.text) == ["of ann"] }
     try await login.setToken(nil)
-    while !screen.unsent.isEmpty { await Task.yield() }
+    try await eventually("the condition holds") { screen.unsent.isEmpty }
     try await login.setToken(Token(access: "b", account: "bob"))
     screen.add("of bob")
-    while screen.unsent.isEmpty { await Task.yield() }
+    try await eventually("the condition holds") { !screen.unsent.isEmpty }
     XCTAssertEqual(screen.unsent.map(\.text), ["of bob"])
     try await login.setToken(Token(access: "a", account: "ann"))
-    while screen.unsent.map(\.text) != ["of ann"] { await Task.yield() }
+    try await eventually("the condition holds") { screen.unsent.map(\.text) == ["of ann"] }
   }
 }

@@ -189,7 +189,7 @@ final class FetchTests: XCTestCase {
     let transport = StubTransport { _ in .never }
     let api = network(StubTransport([])) { $0.transport = transport }
     let task = Task { try await api.fetch(.get("/slow")) }
-    while transport.requests.isEmpty { await Task.yield() }
+    try await eventually("the condition holds") { !transport.requests.isEmpty }
     task.cancel()
     let result = await task.result
     XCTAssertThrowsError(try result.get()) { XCTAssertEqual(($0 as? NetworkError)?.kind, .cancelled) }

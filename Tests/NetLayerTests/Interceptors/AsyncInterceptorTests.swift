@@ -52,10 +52,10 @@ final class AsyncInterceptorTests: XCTestCase {
       $0.interceptors = [AsyncInterceptor { request, next in try await next(request) }]
     }
     let task = Task { try await waiting.fetch(.get("/x")) }
-    while transport.requests.isEmpty { await Task.yield() }
+    try await eventually("the condition holds") { !transport.requests.isEmpty }
     task.cancel()
     _ = await task.result
-    while transport.cancelled.count == 0 { await Task.yield() }
+    try await eventually("the condition holds") { transport.cancelled.count > 0 }
   }
 
   func test_asyncRefresh_isNotIntercepted() async throws {

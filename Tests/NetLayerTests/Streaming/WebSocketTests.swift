@@ -117,7 +117,7 @@ final class WebSocketTests: XCTestCase {
           for try await _ in socket.messages {}
         }
       }
-      while isReady.all.isEmpty, server.requests.last?.path != "/never" { await Task.yield() }
+      try await eventually("the condition holds") { !isReady.all.isEmpty || server.requests.last?.path == "/never" }
       task.cancel()
       do {
         try await task.value
@@ -235,9 +235,9 @@ final class WebSocketTests: XCTestCase {
     let server = try TestServer { _ in .socket(.echo) }
     let network = network(server)
     let subscription = network.webSocket(.get("/")).messages.subscribe(onNext: { _ in })
-    while server.openConnectionCount == 0 { await Task.yield() }
+    try await eventually("the condition holds") { server.openConnectionCount > 0 }
     subscription.dispose()
-    while server.openConnectionCount > 0 { await Task.yield() }
+    try await eventually("the condition holds") { server.openConnectionCount == 0 }
   }
 
   func test_messagesCanBeReadOnce() async throws {

@@ -3,6 +3,7 @@ import Races
 import Streams
 import StreamsTesting
 import Synchronization
+import TestSupport
 import XCTest
 
 /// Laws 4, 15 and 27, inside the operators: after the end, no closure of the user runs, no stream starts, and nothing is
@@ -199,7 +200,7 @@ final class AfterTheEndTests: StreamsTestCase {
     }
     var iterator: ObservableValues<Numbered>.AsyncIterator? = source.values.makeAsyncIterator()
     let sending = Task {
-      while observer.value == nil { await Task.yield() }
+      try await eventually("the condition holds") { observer.value != nil }
       for number in 1...3 { observer.value?.onNext(Numbered(number, released)) }
     }
     let number = try await iterator?.next()?.number
