@@ -138,7 +138,8 @@ final class ConnectionProblemTests: XCTestCase {
     let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Sources").standardized
     let files = try XCTUnwrap(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
     let texts = [
-      "can't be resolved", "check that a server is listening", "was lost before the response was", "closed the connection without a response",
+      "can't be resolved", "check that a server is listening", "was lost before the response was",
+      "closed the connection without a response",
       "did not respond with HTTP\"", "did not respond with TLS\"", "during the TLS handshake", "the TLS handshake with",
       "requires a client certificate", "set TLSOptions.identity", "or trust its CA", "responded to CONNECT to",
       "no longer responds on",

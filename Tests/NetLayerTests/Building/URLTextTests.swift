@@ -40,7 +40,7 @@ final class URLTextTests: XCTestCase {
     // Lone percent signs.
     Row("/%", "/%25"), Row("/%zz", "/%25zz"), Row("/%a", "/%25a"), Row("/%2", "/%252"), Row("/%%41", "/%25%41"),
     Row("/?q=%", "/?q=%25"), Row("/?q=%zz&r=%26", "/?q=%25zz&r=%26"), Row("/50%?q=50%", "/50%25?q=50%25"),
-    // Characters that a URL can't contain, beside escapes.
+    // Characters that a URL can't contain, next to escapes.
     Row("/a b", "/a%20b"), Row("/a b%2Fc", "/a%20b%2Fc"), Row("/a[1]%2F", "/a%5B1%5D%2F"), Row("/[%2F]", "/%5B%2F%5D"),
     Row("/a{b}%7B", "/a%7Bb%7D%7B"), Row("/a|b%7C", "/a%7Cb%7C"), Row("/a^b%5E", "/a%5Eb%5E"),
     Row("/a`b%60", "/a%60b%60"), Row("/a\"b%22", "/a%22b%22"), Row("/a<b%3C", "/a%3Cb%3C"),
