@@ -55,29 +55,16 @@ struct InspectedCall: Sendable {
     HAREntry.Failure(kind: failure.kind.rawValue, code: failure.code, reason: failure.reason)
   }
 
-  /// Returns the calls of an archive, without secrets. Entries with the same number of a call are its attempts and redirects.
-  static func calls(of entries: [HAREntry]) -> [InspectedCall] {
-    var calls: [InspectedCall] = []
-    var places: [Int: Int] = [:]
-    for entry in entries {
-      let entry = entry.redacted(.standard)
-      if let call = entry.facts.call, let place = places[call] {
-        calls[place].add(entry)
-      } else {
-        if let call = entry.facts.call { places[call] = calls.count }
-        calls.append(InspectedCall(entry, number: calls.count + 1))
-      }
-    }
-    return calls
-  }
-
-  private init(_ entry: HAREntry, number: Int) {
+  /// Creates the call of the entries at `places`, without secrets, of an archive.
+  init(_ places: [Int], of entries: [HAREntry], number: Int) {
+    let first = entries[places[0]]
     self.number = number
-    started = entry.started ?? Date(timeIntervalSince1970: 0)
-    (method, url, endpoint) = (entry.method, entry.url, entry.facts.endpoint)
+    started = first.started ?? Date(timeIntervalSince1970: 0)
+    (method, url, endpoint) = (first.method, first.url, first.facts.endpoint)
     state = "done"
-    attempts = [Self.attempt(entry)]
-    finish(with: entry)
+    attempts = [Self.attempt(first)]
+    finish(with: first)
+    for place in places.dropFirst() { add(entries[place]) }
   }
 
   private static func attempt(_ entry: HAREntry) -> Attempt {

@@ -4,23 +4,23 @@ import PortableFoundation
 /// The calls that a page shows.
 enum InspectedCalls: Sendable {
   case recorder(Recorder)
-  case file([InspectedCall], name: String)
+  case file(ArchivedCalls, name: String)
 
   subscript(number: Int) -> InspectedCall? {
     switch self {
     case .recorder(let recorder): recorder[number].map(InspectedCall.init)
-    case .file(let calls, _): calls.first { $0.number == number }
+    case .file(let calls, _): calls.indices.contains(number - 1) ? calls[number - 1] : nil
     }
   }
 
   /// Returns the numbers of the calls that contain a text.
   func numbers(containing text: String) -> [Int] {
-    let calls =
-      switch self {
-      case .recorder(let recorder): recorder.changes(since: Recorder.Revision()).entries.map(InspectedCall.init)
-      case .file(let calls, _): calls
-      }
-    return calls.filter { $0.contains(text) }.map(\.number)
+    switch self {
+    case .recorder(let recorder):
+      recorder.changes(since: Recorder.Revision()).entries.map(InspectedCall.init).filter { $0.contains(text) }
+        .map(\.number)
+    case .file(let calls, _): calls.lazy.filter { $0.contains(text) }.map(\.number)
+    }
   }
 
   func har() -> Data {

@@ -44,7 +44,7 @@ final class InspectorPages: Sendable {
     case ("POST", "clear"):
       source.clear()
       return Self.response(Data(), type: "text/plain", status: 204)
-    case ("POST", "import"): return imported(Data(request.body))
+    case ("POST", "import"): return imported(request.body)
     case ("GET", let page?):
       guard page.hasPrefix("calls/"), let number = Int(page.dropFirst(6)), let call = source[number] else { break }
       return Self.response(Self.json(call.detail), type: "application/json")
@@ -106,20 +106,27 @@ final class InspectorPages: Sendable {
     return response
   }
 
-  private struct Imported: Encodable {
-    var calls: [InspectedCall.Summary]
-    var details: [InspectedCall.Detail]
-  }
-
   private struct Refused: Encodable { var reason: String }
 
   /// Returns the calls of a file. The page keeps them.
-  private func imported(_ file: Data) -> TestServer.Response {
-    do {
-      let calls = InspectedCall.calls(of: try HARReader.entries(in: file))
-      let imported = Imported(calls: calls.map(\.summary), details: calls.map(\.detail))
-      return Self.response(Self.json(imported), type: "application/json")
-    } catch {
+  private func imported(_ file: [UInt8]) -> TestServer.Response {
+    let text = file.withUnsafeBytes { bytes in
+      Result { () throws(HARReader.Invalid) in
+        guard let start = bytes.baseAddress else { throw HARReader.Invalid("it is empty; save it again") }
+        // Not copied, because a file may have 64 MB.
+        let archive = Data(
+          bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: bytes.count, deallocator: .none)
+        return ImportedText(ArchivedCalls(redacted: try HARReader.entries(in: archive, hiding: .standard)))
+      }
+    }
+    switch text {
+    case .success(let text):
+      // Only the server's thread uses it.
+      let text = Locked(text)
+      var response = Self.response(Data(), type: "application/json")
+      response.body = .pulled(every: 0) { text.withLock { $0.next() } }
+      return response
+    case .failure(let error):
       return Self.response(Self.json(Refused(reason: error.reason)), type: "application/json", status: 422)
     }
   }

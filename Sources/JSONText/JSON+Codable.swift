@@ -9,7 +9,7 @@ extension JSON: Encodable {
   /// The encoders of NetLayer send members with unchanged names. Foundation's treats them like properties of a model: a
   /// `keyEncodingStrategy` renames them.
   ///
-  /// - Throws: `EncodingError` if there is no value, if an object has two members of one name, if a number fits none of these types, or if a string contains an
+  /// - Throws: `EncodingError` if an object has two members of one name. Also if there is no value, if a number fits none of these types, or if a string contains an
   ///   unpaired surrogate or invalid UTF-8.
   public func encode(to encoder: any Encoder) throws {
     try LargeStack.run(depth: depthBound) { () throws -> Void in try strict.encodeAll(to: encoder) }

@@ -101,13 +101,32 @@ struct RequestParser {
         chunkedBody = []
       }
     } else {
-      guard bytes.count - position >= current.length else { return .incomplete }
-      body = current.length == 0 ? [] : Array(bytes[position..<(position + current.length)])
-      position += current.length
+      guard bytes.count - position >= current.length else {
+        // Doubling would copy more and leave it behind. At most eight times of what has arrived is reserved.
+        if current.length > 1 << 20, bytes.count - position > current.length / 8 {
+          bytes.reserveCapacity(position + current.length)
+        }
+        return .incomplete
+      }
+      if current.length > 1 << 20, bytes.count == position + current.length {
+        // A large body takes over the memory.
+        body = takeLast()
+      } else {
+        body = current.length == 0 ? [] : Array(bytes[position..<(position + current.length)])
+        position += current.length
+      }
     }
     head = nil
     compact()
     return .request(request(current, body: body, connection: connection), keepAlive: current.keepAlive)
+  }
+
+  private mutating func takeLast() -> [UInt8] {
+    var body: [UInt8] = []
+    swap(&body, &bytes)
+    body.removeFirst(position)
+    (position, scanned) = (0, 0)
+    return body
   }
 
   private func request(_ head: Head, body: [UInt8], connection: Int) -> TestServer.Request {

@@ -1,8 +1,8 @@
 extension URL {
   /// Creates a URL, or a reference relative to `base`, from text. No other place makes URLs of texts that are not literals.
   ///
-  /// Escapes (`%41`) stay. Behind the authority and in the user's name and password, a byte that a URL can't contain, and a
-  /// `%` without two hexadecimal digits, are percent-encoded (RFC 3986 §2.1 and §3). Foundation alone would also escape
+  /// Escapes (`%41`) stay. A byte that a URL can't contain, and a `%` without two hexadecimal digits, are percent-encoded,
+  /// except in the host (RFC 3986 §2.1 and §3). Foundation alone would also escape
   /// each `%` of a component that contains such a byte.
   package init?(text: String, relativeTo base: URL? = nil) {
     self.init(string: URLText.escaped(text), relativeTo: base)

@@ -98,7 +98,7 @@ final class InspectedCallTests: XCTestCase {
   func test_callOfAFile_hasTheFactsOfItsLastEntry() {
     let first = entry(1, at: 1_000) { $0.facts.endpoint = "Feed" }
     func row(_ change: (inout HAREntry) -> Void) -> [InspectedCall.Summary] {
-      InspectedCall.calls(of: [first, entry(2, at: 1_000.5, change)]).map(\.summary)
+      ArchivedCalls([first, entry(2, at: 1_000.5, change)]).map(\.summary)
     }
     let done = row {
       ($0.facts.cache, $0.facts.coalesced, $0.facts.decoding, $0.facts.pause) = ("stale", 3, 4, 480)
@@ -126,7 +126,7 @@ final class InspectedCallTests: XCTestCase {
 
   func test_entriesWithoutADate_orWithoutACall_areRows() {
     let loose = [entry(1, at: nil) { $0.facts.call = nil }, entry(1, at: nil) { $0.facts.call = nil }]
-    let rows = InspectedCall.calls(of: loose + [entry(1, at: nil)]).map(\.summary)
+    let rows = ArchivedCalls(loose + [entry(1, at: nil)]).map(\.summary)
     XCTAssertEqual(rows.map(\.id), [1, 2, 3])
     XCTAssertEqual(rows.map(\.at), [0, 0, 0], "the start of 1970")
     XCTAssertEqual(rows.map(\.time), [20, 20, 20])
@@ -134,7 +134,7 @@ final class InspectedCallTests: XCTestCase {
   }
 
   func test_redirectsOfAnAttempt_areNotAttempts() throws {
-    let call = InspectedCall.calls(of: [
+    let call = ArchivedCalls([
       entry(1, at: 1) { ($0.status, $0.url) = (302, "http://h/old") }, entry(1, at: 2) { $0.body = Data("1".utf8) },
       entry(2, at: 3) { $0.status = 500 },
     ])
@@ -155,11 +155,11 @@ final class InspectedCallTests: XCTestCase {
     ]
     for (type, kind) in kinds {
       let entry = entry(1, at: 1) { $0.responseHeaders["Content-Type"] = type }
-      XCTAssertEqual(InspectedCall.calls(of: [entry]).map(\.summary.kind), [kind], "\(type ?? "none")")
+      XCTAssertEqual(ArchivedCalls([entry]).map(\.summary.kind), [kind], "\(type ?? "none")")
     }
     for (resource, kind) in [("websocket", "socket"), ("eventsource", "event"), ("fetch", "other")] {
       XCTAssertEqual(
-        InspectedCall.calls(of: [entry(1, at: 1) { $0.resourceType = resource }]).map(\.summary.kind), [kind])
+        ArchivedCalls([entry(1, at: 1) { $0.resourceType = resource }]).map(\.summary.kind), [kind])
     }
   }
 
@@ -169,7 +169,7 @@ final class InspectedCallTests: XCTestCase {
       (entry.timings.dns, entry.timings.connect, entry.timings.ssl) = (2, 7, 4)
       (entry.timings.send, entry.timings.wait, entry.timings.receive) = (5, 6, 0.0006)
     }
-    let rows = InspectedCall.calls(of: [known, entry(2, at: 2)]).map(\.summary)
+    let rows = ArchivedCalls([known, entry(2, at: 2)]).map(\.summary)
     XCTAssertEqual(rows.first?.attempts.map(\.phases), [[1, 2, 3, 4, 5, 6, 0.001], [0, 0, 0, 0, 0, 0, 0]])
   }
 
@@ -177,12 +177,12 @@ final class InspectedCallTests: XCTestCase {
     let call = entry(1, at: 10) { entry in
       entry.messages = (0..<70).map { HAREntry.Message(isSent: false, time: 9.95 + Double($0), opcode: 1, data: "") }
     }
-    let row = try XCTUnwrap(InspectedCall.calls(of: [call]).first?.summary)
+    let row = try XCTUnwrap(ArchivedCalls([call]).first?.summary)
     XCTAssertEqual(row.messages, 70)
     XCTAssertEqual(row.ticks.count, 64)
     XCTAssertEqual(row.ticks.first.map { $0.rounded() }, 5_950)
     let early = entry(1, at: 10) { $0.events = [HAREntry.Event(time: 9, name: "", id: "", data: "")] }
-    XCTAssertEqual(InspectedCall.calls(of: [early]).first?.summary.ticks, [0])
+    XCTAssertEqual(ArchivedCalls([early]).first?.summary.ticks, [0])
   }
 
   // MARK: Details
@@ -196,7 +196,7 @@ final class InspectedCallTests: XCTestCase {
       ]
       entry.events = [HAREntry.Event(time: 4, name: "tick", id: "5", data: "b")]
     }
-    let messages = InspectedCall.calls(of: [call]).first?.detail.messages ?? []
+    let messages = ArchivedCalls([call]).first?.detail.messages ?? []
     XCTAssertEqual(messages.map(\.sent), [true, false, false, false])
     XCTAssertEqual(messages.map(\.at), [1_000, 2_000, 3_000, 4_000])
     XCTAssertEqual(messages.map(\.name), ["text", "binary", "binary, not recorded", "tick"])
@@ -206,7 +206,7 @@ final class InspectedCallTests: XCTestCase {
 
   func test_codeOfADetail_hasOnlyWhatTheRequestHas() {
     func swift(_ change: (inout HAREntry) -> Void) -> String? {
-      InspectedCall.calls(of: [entry(1, at: 1, change)]).first?.detail.swift
+      ArchivedCalls([entry(1, at: 1, change)]).first?.detail.swift
     }
     let start = #"let response = try await network.fetch(Call("GET", "http://h/a""#
     XCTAssertEqual(swift { _ in }, start + "))")
@@ -251,7 +251,7 @@ final class InspectedCallTests: XCTestCase {
 
   func test_bodiesOfADetail_sayWhatIsNotRecorded() {
     func detail(_ change: (inout HAREntry) -> Void) -> InspectedCall.Detail? {
-      InspectedCall.calls(of: [entry(1, at: 1, change)]).first?.detail
+      ArchivedCalls([entry(1, at: 1, change)]).first?.detail
     }
     let sent: [(HAREntry.SentBody, text: String?, size: Int?, note: String?)] = [
       (.none, nil, 0, nil), (.text("é", type: "a/b"), "é", 2, nil),

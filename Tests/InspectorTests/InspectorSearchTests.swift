@@ -21,7 +21,7 @@ final class InspectorSearchTests: XCTestCase {
     for index in 8...9 { (entries[index].facts.call, entries[index].facts.attempt) = (1, 1) }
     entries[8].responseHeaders = ["Location": "/nosuchkey"]
     entries[9].requestHeaders = ["nosuchkey": "1"]
-    let calls = InspectedCalls.file(InspectedCall.calls(of: entries), name: "a.har")
+    let calls = InspectedCalls.file(ArchivedCalls(entries), name: "a.har")
     XCTAssertEqual(calls.numbers(containing: "noSuchKey"), [1, 2, 3, 4, 5, 6, 8, 9])
     XCTAssertEqual(calls.numbers(containing: "find\":\""), [3])
     XCTAssertEqual(calls.numbers(containing: "nothing"), [])

@@ -296,7 +296,7 @@ final class InspectorTests: XCTestCase {
 
   func test_aLargeFileIsShownInParts() throws {
     let entries = (0..<10_000).map { HAREntry(method: "GET", url: "http://h/\($0)", status: 200) }
-    var events = PageEvents(.file(InspectedCall.calls(of: entries), name: "a.har"), session: "s")
+    var events = PageEvents(.file(ArchivedCalls(entries), name: "a.har"), session: "s")
     var parts: [Int] = []
     var text = ""
     while let bytes = events.next() {
@@ -308,7 +308,7 @@ final class InspectorTests: XCTestCase {
   }
 
   func test_aFileWithoutCallsEnds() {
-    var events = PageEvents(.file([], name: "a.har"), session: "s")
+    var events = PageEvents(.file(ArchivedCalls([]), name: "a.har"), session: "s")
     XCTAssertEqual(events.next().map { String(decoding: $0, as: UTF8.self).contains("event: end") }, true)
     XCTAssertNil(events.next())
   }
@@ -317,7 +317,7 @@ final class InspectorTests: XCTestCase {
     // In quadratic time, these 40,000 redirects would be copied 800 million times.
     let entry = #"{"_call":1,"_attempt":1,"request":{"method":"GET","url":"http://h/"},"response":{"status":302}}"#
     let file = "{\"log\":{\"entries\":[" + Array(repeating: entry, count: 40_000).joined(separator: ",") + "]}}"
-    let calls = InspectedCall.calls(of: try HARReader.entries(in: Data(file.utf8)))
+    let calls = ArchivedCalls(try HARReader.entries(in: Data(file.utf8)))
     XCTAssertEqual(calls.map { $0.attempts.map(\.redirects.count) }, [[39_999]])
   }
 

@@ -9,7 +9,19 @@ struct Page {
     var bytes: Data
     var all: String { String(decoding: bytes, as: UTF8.self) }
     var head: String { String(all.prefix(all.firstRange(of: "\r\n\r\n").map { all[..<$0.upperBound].count } ?? 0)) }
-    var text: String { String(all.dropFirst(head.count)) }
+    /// The body, without the coding of its chunks (RFC 9112 §7.1).
+    var text: String {
+      let body = String(all.dropFirst(head.count))
+      guard head.contains("Transfer-Encoding: chunked") else { return body }
+      var (bytes, rest) = (Data(), Data(body.utf8)[...])
+      while let end = rest.firstRange(of: Data("\r\n".utf8)),
+        let count = Int(String(decoding: rest[..<end.lowerBound], as: UTF8.self), radix: 16), count > 0
+      {
+        bytes += rest[end.upperBound...].prefix(count)
+        rest = rest[end.upperBound...].dropFirst(count + 2)
+      }
+      return String(decoding: bytes, as: UTF8.self)
+    }
     var status: Int { Int(all.dropFirst(9).prefix(3)) ?? 0 }
 
     func json<Value: Decodable>(_ type: Value.Type) throws -> Value {

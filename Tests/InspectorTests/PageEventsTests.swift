@@ -24,7 +24,7 @@ final class PageEventsTests: XCTestCase {
       (2_001, [["hello"] + Array(repeating: "calls", count: 4), ["calls", "end"]]),
     ] {
       let entries = (0..<count).map { HAREntry(method: "GET", url: "http://h/\($0)", status: 200) }
-      var events = PageEvents(.file(InspectedCall.calls(of: entries), name: "a.har"), session: "s")
+      var events = PageEvents(.file(ArchivedCalls(entries), name: "a.har"), session: "s")
       XCTAssertEqual(turns.map { _ in names(&events) }, turns, "\(count)")
       XCTAssertNil(events.next())
     }

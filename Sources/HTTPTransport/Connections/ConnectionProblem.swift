@@ -51,7 +51,8 @@ enum ConnectionProblem: CaseIterable {
     let (peer, server) = (sides.peer, sides.server)
     switch self {
     case .unknownHost:
-      return "the host \(sides.failedProxy.map { "of the proxy \($0.place)" } ?? server) can't be resolved"
+      let host = server.lastIndex(of: ":").map { String(server[..<$0]) } ?? server
+      return "the host \(sides.failedProxy.map { "of the proxy \($0.place)" } ?? host) can't be resolved"
     case .refused: return "could not connect to \(peer)"
     case .quicRefused: return "could not connect with HTTP/3 to \(server)"
     case .lost: return "the connection to \(peer) was lost before the response was complete"

@@ -28,7 +28,7 @@
         hasIdentity: handle.configuration.tls.identity != nil, minVersion: handle.configuration.tls.minVersion)
     }
 
-    /// The alert with which the other side has ended TLS; `nil` without one, and after the start of a response.
+    /// The alert with which the peer has ended TLS; `nil` without one, and after the start of a response.
     var alert: TLSAlert? {
       let codes = [
         CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION,

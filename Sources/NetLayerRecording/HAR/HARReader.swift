@@ -15,12 +15,14 @@ package enum HARReader {
   static let maxAllFields = 500_000
   static let maxMessages = 10_000
 
-  /// Returns the entries of the archive at `url`, the oldest first.
+  /// Returns the entries of the archive at `url`, the oldest first, without the secrets of `redaction`.
   ///
   /// - Throws: `NetworkError` of kind `file`.
-  package static func entries(of url: URL) throws(NetworkError) -> [HAREntry] {
+  package static func entries(
+    of url: URL, hiding redaction: Redaction = .none
+  ) throws(NetworkError) -> [HAREntry] {
     do {
-      return try entries(in: try contents(of: url))
+      return try entries(in: try contents(of: url), hiding: redaction)
     } catch {
       throw NetworkError(
         kind: .file,
@@ -30,11 +32,11 @@ package enum HARReader {
   }
 
   /// Returns the entries of an archive, the oldest first. Entries without a date stay after the ones that precede them.
-  package static func entries(in bytes: Data) throws(Invalid) -> [HAREntry] {
+  package static func entries(in bytes: Data, hiding redaction: Redaction = .none) throws(Invalid) -> [HAREntry] {
     guard bytes.count <= maxSize else { throw Invalid("it is larger than \(maxSize >> 20) MB") }
     // An entry that is not valid is found again in the whole archive, whose error has its offset.
     if let parts = HARParts(bytes), let frame = try? JSON(parsing: parts.frame), frame["log"]["entries"].kind == .array,
-      let entries = try entries(at: parts.entries, in: bytes, frame)
+      let entries = try entries(at: parts.entries, in: bytes, frame, redaction)
     {
       return entries
     }
@@ -48,7 +50,7 @@ package enum HARReader {
       throw Invalid("it has no log.entries; save it as HAR 1.2, or record again")
     }
     guard list.count <= maxEntries else { throw Invalid("it has more than \(maxEntries) entries") }
-    var entries = Entries(isOwn: isOwn(json), count: list.count)
+    var entries = Entries(isOwn: isOwn(json), count: list.count, redaction)
     for entry in list { try entries.append(entry) }
     return entries.sorted()
   }
@@ -56,9 +58,11 @@ package enum HARReader {
   private static func isOwn(_ json: JSON) -> Bool { json["log"]["creator"]["name"].string == "NetLayer" }
 
   /// Returns the entries at these places; `nil` if one is not valid JSON.
-  private static func entries(at places: [Range<Int>], in bytes: Data, _ frame: JSON) throws(Invalid) -> [HAREntry]? {
+  private static func entries(
+    at places: [Range<Int>], in bytes: Data, _ frame: JSON, _ redaction: Redaction
+  ) throws(Invalid) -> [HAREntry]? {
     guard places.count <= maxEntries else { throw Invalid("it has more than \(maxEntries) entries") }
-    var entries = Entries(isOwn: isOwn(frame), count: places.count)
+    var entries = Entries(isOwn: isOwn(frame), count: places.count, redaction)
     for place in places {
       guard let json = try? JSON(parsing: bytes.dropFirst(place.lowerBound).prefix(place.count)) else { return nil }
       try entries.append(json)
@@ -69,18 +73,19 @@ package enum HARReader {
   /// The entries so far.
   private struct Entries {
     private let isOwn: Bool
+    private let redaction: Redaction
     private var entries: [HAREntry] = []
     private var dates: [Date] = []
     private var fields = 0
 
-    init(isOwn: Bool, count: Int) {
-      self.isOwn = isOwn
+    init(isOwn: Bool, count: Int, _ redaction: Redaction) {
+      (self.isOwn, self.redaction) = (isOwn, redaction)
       entries.reserveCapacity(count)
       dates.reserveCapacity(count)
     }
 
     mutating func append(_ json: JSON) throws(Invalid) {
-      guard let entry = HARReader.entry(json, isOwn: isOwn) else { return }
+      guard let entry = HARReader.entry(json, isOwn: isOwn)?.redacted(redaction) else { return }
       dates.append(entry.started ?? dates.last ?? .distantPast)
       entries.append(entry)
       // Two bytes of a joined value are a field.
@@ -99,7 +104,7 @@ package enum HARReader {
 
   package struct Invalid: Error {
     package let reason: String
-    init(_ reason: String) { self.reason = reason }
+    package init(_ reason: String) { self.reason = reason }
   }
 
   private static func contents(of url: URL) throws -> Data {

@@ -152,6 +152,23 @@
       }
     }
 
+    func test_aRefusedClientCertificateOfASocketIsReportedAsSuch() async throws {
+      for (name, certificate) in [("client", "expired"), ("client-old", "usage"), ("client", "foreign")] {
+        let transport = try transport { [own = self.server] in
+          guard let own else { return }
+          $0.tls.identity = .init(certificate: own.file("\(certificate).pem"), key: own.file("\(certificate).key"))
+        }
+        let network = Network(Backend(baseURL: try server.url(name), transport: transport))
+        do {
+          try await network.withWebSocket(.get("/")) { _ in }
+          XCTFail("\(certificate) was taken")
+        } catch let error as NetworkError {
+          XCTAssertEqual(error.kind, .tls, error.reason)
+          XCTAssert(error.reason.contains("does not accept the client certificate"), error.reason)
+        }
+      }
+    }
+
     func test_anotherKeyAndAnotherNameHaveTheirOwnRemedies() throws {
       let pin = try PublicKeyPin("sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
       let pinned = try outcome(request("client"), on: transport { $0.tls.pins = ["127.0.0.1": [pin]] })

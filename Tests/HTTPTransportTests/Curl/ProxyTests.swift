@@ -152,7 +152,7 @@
         ("http://proxy.invalid", "http://127.0.0.1:1/", "the host of the proxy proxy.invalid:80"),
         ("https://proxy.invalid", "https://127.0.0.1:1/", "the host of the proxy proxy.invalid:443"),
         ("socks5h://proxy.invalid:81", "http://127.0.0.1:1/", "the host of the proxy proxy.invalid:81"),
-        ("socks5://127.0.0.1:{}", "http://origin.invalid/", "the host origin.invalid:80"),
+        ("socks5://127.0.0.1:{}", "http://origin.invalid/", "the host origin.invalid"),
       ] {
         let socks = try RawServer { client, _ in
           client.send("\u{5}\u{0}")

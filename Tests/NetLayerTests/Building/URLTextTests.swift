@@ -38,9 +38,10 @@ final class URLTextTests: XCTestCase {
     Row("/%e9", "/%e9"), Row("/a%2Fb", "/a%2Fb"), Row("/%0A", "/%0A"), Row("/a%5bb", "/a%5bb"),
     Row("/?q=100%25", "/?q=100%25"), Row("/?a=%2B+", "/?a=%2B+"), Row("/?a=%C3%BC", "/?a=%C3%BC"),
     // Lone percent signs.
-    Row("/%", "/%25"), Row("/%zz", "/%25zz"), Row("/%a", "/%25a"), Row("/%2", "/%252"), Row("/%%41", "/%25%41"),
+    Row("/%", "/%25"), Row("/%zz", "/%25zz"), Row("/%4z", "/%254z"), Row("/%a", "/%25a"), Row("/%2", "/%252"),
+    Row("/%%41", "/%25%41"),
     Row("/?q=%", "/?q=%25"), Row("/?q=%zz&r=%26", "/?q=%25zz&r=%26"), Row("/50%?q=50%", "/50%25?q=50%25"),
-    // Characters that a URL can't contain, beside escapes.
+    // Characters that a URL can't contain, next to escapes.
     Row("/a b", "/a%20b"), Row("/a b%2Fc", "/a%20b%2Fc"), Row("/a[1]%2F", "/a%5B1%5D%2F"), Row("/[%2F]", "/%5B%2F%5D"),
     Row("/a{b}%7B", "/a%7Bb%7D%7B"), Row("/a|b%7C", "/a%7Cb%7C"), Row("/a^b%5E", "/a%5Eb%5E"),
     Row("/a`b%60", "/a%60b%60"), Row("/a\"b%22", "/a%22b%22"), Row("/a<b%3C", "/a%3Cb%3C"),
@@ -134,6 +135,8 @@ final class URLTextTests: XCTestCase {
       ("http://a@b@h.test/%41 ", "http://a%40b@h.test/%41", "http://h.test/%41"),
       ("http://h.test/a?b#c%23 d", "http://h.test/a?b#c%23%20d", "same"),
       (" http://h.test/%41 ", "http://h.test/%41", "same"),
+      ("http://h.test/a/./b/.", "http://h.test/a/b/", "same"), ("http://h.test/a/%2E", "http://h.test/a/", "same"),
+      ("http://h.test/a/b/..?c", nil, "http://h.test/a/?c"), ("http://h.test/a/%2e./b#c", nil, "http://h.test/b#c"),
       ("http://h.test:99999/", nil, "http://h.test:99999/"), ("http://h\\x.test/", nil, nil),
       ("http://h .test/", nil, nil), ("http://[::1/", nil, nil),
       ("//bücher.test/a b%2F", "path", "http://xn--bcher-kva.test/a%20b%2F"),

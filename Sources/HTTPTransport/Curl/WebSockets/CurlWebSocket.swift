@@ -267,9 +267,9 @@
       case .lingering: release()
       case .opening:
         if let step = opening.ended() { return follow(step) }
-        fail(
-          .connection,
-          "\(hostAndPort) closed the connection before it responded\(cause.map { " (\($0))" } ?? ""); try again")
+        // Over TLS 1.3, a client certificate is refused only after the handshake.
+        if let code, let handle { return fail(CurlFailure.error(code, handle: handle, transfer: self)) }
+        fail(.connection, "\(hostAndPort) closed the connection before it responded; try again")
       case .open where stateMachine?.isOpen == false: finish(.success(WebSocketClose(code: .abnormal)), lingers: false)
       case .open:
         fail(.connection, "\(hostAndPort) closed the connection without a close frame\(cause.map { " (\($0))" } ?? "")")
