@@ -214,6 +214,24 @@ final class RuleTests: XCTestCase {
     XCTAssertEqual(Set(sent.compactMap { $0["nonce"] }).count, 2)
   }
 
+  func test_aUserWhoClosesThePage_andAPageThatIsNoRedirect() async throws {
+    struct Closed: Error {}
+    let world = World(good)
+    let closed = try await thrown {
+      try await world.client().authorize(redirectingTo: "app:/cb") { _ in throw Closed() }
+    }
+    XCTAssert(closed.underlying is Closed)
+    let cancelled = try await thrown {
+      try await world.client().authorize(redirectingTo: "app:/cb") { _ in throw CancellationError() }
+    }
+    XCTAssertEqual(cancelled.kind, .cancelled)
+    for redirect in ["app", "app:/cb#x"] {
+      let error = try await thrown { try await world.client().authorize(redirectingTo: redirect) { $0 } }
+      XCTAssertEqual(error.kind, .invalidRequest)
+    }
+    XCTAssert(world.requests.isEmpty)
+  }
+
   /// RFC 9207 §2.4: another server's redirect leads to no token request, even if it is an error.
   func test_rule17_aRedirectOfAnotherServerIsRefused_beforeItsErrorIsRead() async throws {
     let world = World(good)
