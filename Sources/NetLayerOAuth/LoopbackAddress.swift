@@ -31,7 +31,8 @@ struct LoopbackAddress {
     let hosts = lines.dropFirst().filter { $0.prefix(5).lowercased() == "host:" }
     let words = lines[0].split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 3, hosts.count == 1, words[0] == "GET", words[1].hasPrefix("/") else { return nil }
-    guard words[2].hasPrefix("HTTP/1.") else { return nil }
-    return "http://\(hosts[0].dropFirst(5).trimmingBlanks)\(words[1])"
+    let host = hosts[0].dropFirst(5).trimmingBlanks
+    guard words[2].hasPrefix("HTTP/1."), !host.contains(where: { "/?#@".contains($0) }) else { return nil }
+    return "http://\(host)\(words[1])"
   }
 }

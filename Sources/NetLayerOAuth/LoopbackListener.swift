@@ -17,7 +17,7 @@ final class LoopbackListener: @unchecked Sendable {  // safe: immutable
     _ port: UInt16?, _ page: String, _ end: @escaping @Sendable (Login.Outcome) -> Void,
     for makeLogin: (UInt16) throws(NetworkError) -> Login
   ) throws(NetworkError) {
-    let (socket, port) = try Self.listen(on: port ?? 0)
+    let (socket, port) = try Self.open(on: port ?? 0)
     let login: Login
     do { login = try makeLogin(port) } catch {
       closeDescriptor(socket)
@@ -88,11 +88,11 @@ extension LoopbackListener {
     private static let (stream, flags, quiet): (Int32, Int32, Int32) = (SOCK_STREAM, 0, SO_NOSIGPIPE)
   #elseif canImport(Glibc)
     private static let (stream, flags, quiet) = (Int32(SOCK_STREAM.rawValue), Int32(MSG_NOSIGNAL), Int32(0))
-  #else
+  #elseif canImport(Musl) || canImport(Android)
     private static let (stream, flags, quiet) = (SOCK_STREAM, Int32(MSG_NOSIGNAL), Int32(0))
   #endif
 
-  private static func listen(on port: UInt16) throws(NetworkError) -> (Int32, UInt16) {
+  private static func open(on port: UInt16) throws(NetworkError) -> (Int32, UInt16) {
     let listener = socket(AF_INET, stream, 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -103,7 +103,7 @@ extension LoopbackListener {
     prepare(listener, SO_REUSEADDR)
     let isListening = withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        bind(listener, address, size) == 0 && PortableFoundation.listen(listener, 16) == 0
+        bind(listener, address, size) == 0 && listen(listener, 16) == 0
           && getsockname(listener, address, &size) == 0
       }
     }

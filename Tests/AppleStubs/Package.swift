@@ -43,6 +43,10 @@ let package = Package(
       dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport", "NetLayer", "Darwin"],
       path: "NetLayerRecording"),
     .target(
+      name: "NetLayerOAuth",
+      dependencies: ["PortableFoundation", "Streams", "JSONText", "HTTPTransport", "NetLayer", "Darwin"],
+      path: "NetLayerOAuth"),
+    .target(
       name: "NetLayerTesting", dependencies: ["PortableFoundation", "NetLayer", "NetLayerRecording", "Darwin"],
       path: "NetLayerTesting"),
     .target(

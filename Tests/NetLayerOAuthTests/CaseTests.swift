@@ -243,8 +243,8 @@ final class CaseTests: XCTestCase {
     for row in try rows("loopback") {
       let login = try Login(World(good).client(), at: World.server, redirect: redirect)
       let text = row.input.replacingOccurrences(of: "PORT", with: "8400")
-        .replacingOccurrences(of: "STATE", with: login.url.pairs["state"] ?? "").replacingOccurrences(
-          of: #"\r\n"#, with: "\r\n")
+        .replacingOccurrences(of: "STATE", with: login.url.pairs["state"] ?? "")
+        .replacingOccurrences(of: #"\r"#, with: "\r").replacingOccurrences(of: #"\n"#, with: "\n")
       let outcome = LoopbackAddress.url(ofRequest: Array(text.utf8)).map(login.outcome)
       check(row, "\(outcome?.status ?? 400)")
     }

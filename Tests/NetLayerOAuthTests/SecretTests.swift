@@ -18,6 +18,15 @@ final class SecretTests: XCTestCase {
     }
   }
 
+  /// Checks the texts, the mirror, the request and the response of an error.
+  private func check(_ error: NetworkError, line: UInt = #line) {
+    check(dumped(error), "the mirror of an error", line: line)
+    check("\(error) \(error.reason) \(error.message)", "an error", line: line)
+    check(error.request?.bodyText ?? "", "the request of an error", line: line)
+    check(error.response?.request.bodyText ?? "", "the request of a response of an error", line: line)
+    check(String(decoding: error.response?.body ?? Data(), as: UTF8.self), "the response of an error", line: line)
+  }
+
   private func dumped(_ value: Any) -> String {
     var text = ""
     dump(value, to: &text)
@@ -91,10 +100,7 @@ final class SecretTests: XCTestCase {
           try await thrown { try await client.revoke(token) },
           try await thrown { try await client.grant("password", ["username": "u", "password": "s3cret-password"]) },
         ]
-        for error in errors {
-          check(dumped(error), "the mirror of an error")
-          check("\(error) \(error.reason) \(error.message)", "an error")
-        }
+        for error in errors { check(error) }
       }
       for line in notes.all { check(line, "the log") }
       check(String(decoding: recorder.har(), as: UTF8.self), "the HAR file")
@@ -112,13 +118,12 @@ final class SecretTests: XCTestCase {
       let error = try await thrown {
         try await World(.json(text)).client(authentication: .secret("s3cret-client")).grant("x", [:])
       }
-      check(dumped(error), "the mirror of an error")
-      check("\(error) \(error.reason) \(error.message)", "an error")
+      check(error)
     }
     let lost = try await thrown {
       try await World(.failure(.connection)).client(authentication: .secret("s3cret-client")).clientCredentials()
     }
-    check(dumped(lost), "the mirror of an error")
+    check(lost)
     XCTAssertEqual(lost.request?.url, World.server.token)
   }
 }

@@ -22,6 +22,7 @@ struct Clients {
       try await Proxy(url: url, server: names[2], authority: authority, origin: urls[3], secure: urls[4]).run()
     case "files": await Files(url: url, server: arguments.last ?? "").run()
     case "oauth": await OAuth(url: url).run()
+    case "django": await Django(url: url).run()
     case "glewlwyd": await Glewlwyd(url: url).run()
     case "oauth-calls": try await OAuth.calls(url, arguments.last ?? "")
     case "synapse": await Synapse(url: url).run()
