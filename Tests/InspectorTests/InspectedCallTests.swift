@@ -225,7 +225,7 @@ final class InspectedCallTests: XCTestCase {
 
   func test_codeOfADetail_hasJSONAsALiteral() {
     func swift(_ text: String, type: String = "application/json", method: String = "POST") -> String? {
-      InspectedCall.calls(of: [entry(1, at: 1) { ($0.method, $0.requestBody) = (method, .text(text, type: type)) }])
+      ArchivedCalls([entry(1, at: 1) { ($0.method, $0.requestBody) = (method, .text(text, type: type)) }])
         .first?.detail.swift
     }
     func call(_ arguments: String) -> String { "let response = try await network.fetch(\(arguments))" }
@@ -245,7 +245,7 @@ final class InspectedCallTests: XCTestCase {
 
   func test_aSocketHasNoCurlCommand() throws {
     let detail = try XCTUnwrap(
-      InspectedCall.calls(of: [entry(1, at: 1) { $0.resourceType = "websocket" }]).first?.detail)
+      ArchivedCalls([entry(1, at: 1) { $0.resourceType = "websocket" }]).first?.detail)
     XCTAssertNil(detail.curl, "curl cannot open one")
   }
 

@@ -205,7 +205,7 @@ final class AfterTheEndTests: StreamsTestCase {
     }
     let number = try await iterator?.next()?.number
     XCTAssertEqual(number, 1)
-    await sending.value
+    try await sending.value
     iterator = nil
     // The source still holds its observer.
     waitUntil("the buffered elements are released") { Set(released.all) == [1, 2, 3] }
