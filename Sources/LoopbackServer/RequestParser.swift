@@ -108,25 +108,12 @@ struct RequestParser {
         }
         return .incomplete
       }
-      if current.length > 1 << 20, bytes.count == position + current.length {
-        // A large body takes over the memory.
-        body = takeLast()
-      } else {
-        body = current.length == 0 ? [] : Array(bytes[position..<(position + current.length)])
-        position += current.length
-      }
+      body = current.length == 0 ? [] : Array(bytes[position..<(position + current.length)])
+      position += current.length
     }
     head = nil
     compact()
     return .request(request(current, body: body, connection: connection), keepAlive: current.keepAlive)
-  }
-
-  private mutating func takeLast() -> [UInt8] {
-    var body: [UInt8] = []
-    swap(&body, &bytes)
-    body.removeFirst(position)
-    (position, scanned) = (0, 0)
-    return body
   }
 
   private func request(_ head: Head, body: [UInt8], connection: Int) -> TestServer.Request {
