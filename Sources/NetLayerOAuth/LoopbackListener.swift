@@ -2,12 +2,12 @@ import PortableFoundation
 
 /// A server on 127.0.0.1 that waits for the redirect of one login (docs/decisions/0036-own-listener.md).
 ///
-/// It serves one connection at a time, and reads of each the head of one request: at most 8 KB within a second, and never a body.
+/// It serves one connection at a time, and reads of each the head of one request: at most 64 KB within a second, and never a body.
 final class LoopbackListener: @unchecked Sendable {  // safe: immutable
   let login: Login
   private let source: any DispatchSourceRead
   private let ended = DispatchGroup()
-  private static let maxHead = 8 << 10
+  private static let maxHead = 64 << 10
   private static let patience: UInt64 = 1_000_000_000
 
   /// Listens on a port, or on a free one, and calls `end` after a redirect of the login, when the browser has `page`.
@@ -47,11 +47,9 @@ final class LoopbackListener: @unchecked Sendable {  // safe: immutable
     let outcome = head(of: visitor).flatMap(LoopbackAddress.url).map(login.outcome)
     let status = outcome?.status ?? 400
     // The buffer of a new connection has room for it.
-    var bytes = Array(response(status, String(page.prefix(2000))).utf8)
+    let bytes = Array(response(status, String(page.prefix(2000))).utf8)
     _ = send(visitor, bytes, bytes.count, flags)
     _ = shutdown(visitor, Int32(SHUT_WR))
-    // A close with unread bytes would reset the connection, and the browser could lose the page.
-    _ = recv(visitor, &bytes, bytes.count, 0)
     closeDescriptor(visitor)
     if status == 200, let outcome { end(outcome) }
   }

@@ -50,7 +50,7 @@ final class LoopbackTests: XCTestCase {
     let world = world()
     let (task, page) = try await login(world)
     let port = try port(page)
-    let long = "GET /\(String(repeating: "a", count: 9000)) HTTP/1.1\r\n"
+    let long = "GET /\(String(repeating: "a", count: 70_000)) HTTP/1.1\r\n"
     let strangers = [
       (try request(page, path: "/favicon.ico"), "404"), (try request(page, host: "evil.example:\(port)"), "404"),
       (try request(page).replacingOccurrences(of: "state=", with: "state=x"), "400"),
@@ -198,6 +198,25 @@ final class LoopbackTests: XCTestCase {
     other.send(text + text)
     XCTAssert(other.receive(until: nil).text.contains("Done."))
     _ = try await task.value
+  }
+
+  /// Browsers send the cookies of all servers of this machine.
+  func test_aHeadWithManyCookies_isRead() async throws {
+    let (task, page) = try await login(world())
+    let text = try request(page).replacingOccurrences(
+      of: "Accept: text/html", with: "Cookie: \(String(repeating: "c", count: 50_000))")
+    XCTAssert(try visit(try port(page), text).contains("Done."))
+    _ = try await task.value
+  }
+
+  /// A browser that is started meanwhile would keep the port open.
+  func test_programsThatAreStartedMeanwhile_inheritNoDescriptor() async throws {
+    let before = openDescriptors
+    let (task, page) = try await login(world())
+    let inherited = openDescriptors.filter { !before.contains($0) && fcntl($0, F_GETFD) & FD_CLOEXEC == 0 }
+    XCTAssertEqual(inherited, [], page.absoluteString)
+    task.cancel()
+    _ = await task.result
   }
 
   func test_manyConnections_leaveNoDescriptorOpen() async throws {
