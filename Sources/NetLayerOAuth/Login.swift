@@ -36,7 +36,7 @@ struct Login: Sendable {
     let page = try OAuthClient.endpoint(server.authorization, "authorization").absoluteString
     // The query of the endpoint remains (RFC 6749 §3.1).
     let mark = !page.contains("?") ? "?" : page.hasSuffix("?") || page.hasSuffix("&") ? "" : "&"
-    guard let url = URL(string: page + mark + Form.text(client.request(own))) else {
+    guard let url = URL(text: page + mark + Form.text(client.request(own))) else {
       throw .misuse("the authorization endpoint \(page.debugDescription) is invalid")
     }
     self.url = url

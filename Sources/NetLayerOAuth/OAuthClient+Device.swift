@@ -56,7 +56,7 @@ extension OAuthClient.DeviceCode {
 
   /// Returns a page that a browser may open: another scheme could start a program.
   private static func page(_ text: String) -> URL? {
-    URL(string: text).flatMap { ["https", "http"].contains($0.scheme?.lowercased()) ? $0 : nil }
+    URL(text: text).flatMap { ["https", "http"].contains($0.scheme?.lowercased()) ? $0 : nil }
   }
 }
 

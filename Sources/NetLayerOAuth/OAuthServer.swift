@@ -63,19 +63,19 @@ public struct OAuthServer: Sendable {
   /// Returns the places of the document: with the issuer's path after the well-known one (RFC 8414 §3.1, §5), and before it, as
   /// OpenID Connect Discovery §4.1 has it.
   static func documents(of issuer: String) throws(NetworkError) -> [URL] {
-    guard !issuer.contains(where: { $0 == "?" || $0 == "#" || $0.isWhitespace }), let url = URL(string: issuer),
+    guard !issuer.contains(where: { $0 == "?" || $0 == "#" || $0.isWhitespace }), let url = URL(text: issuer),
       url.mayReceiveSecrets, let start = issuer.firstRange(of: "://")
     else { throw .misuse("the issuer \(issuer.debugDescription) must be an https URL without a query and a fragment") }
     let slash = issuer[start.upperBound...].firstIndex(of: "/") ?? issuer.endIndex
     let (origin, path) = (String(issuer[..<slash]), String(issuer[slash...]).withoutLastSlash)
     let inserted = ["oauth-authorization-server", "openid-configuration"].map { "\(origin)/.well-known/\($0)\(path)" }
     let appended = path.isEmpty ? [] : ["\(origin)\(path)/.well-known/openid-configuration"]
-    return (inserted + appended).compactMap { URL(string: $0) }
+    return (inserted + appended).compactMap { URL(text: $0) }
   }
 
   /// Reads a document, and checks that it is that of the issuer (RFC 8414 §3.3).
   private init(_ document: JSON, of issuer: String) throws(NetworkError) {
-    func endpoint(_ name: String) -> URL? { document["\(name)_endpoint"].string.flatMap { URL(string: $0) } }
+    func endpoint(_ name: String) -> URL? { document["\(name)_endpoint"].string.flatMap { URL(text: $0) } }
     let found = document["issuer"].string
     guard let found, found.withoutLastSlash == issuer.withoutLastSlash else {
       let other = found?.debugDescription ?? "no issuer"

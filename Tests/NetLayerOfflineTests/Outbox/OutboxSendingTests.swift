@@ -12,7 +12,7 @@ final class OutboxSendingTests: XCTestCase {
     let fixture = try OutboxFixture(self)
     fixture.reachability.set(false)
     let id = try fixture.open().send(AddNote(text: "tea"), lane: "notes")
-    XCTAssertEqual(fixture.entries.map(\.id), [id])
+    fixture.waits { fixture.entries.map(\.id) == [id] }
     XCTAssertEqual(fixture.entries.first?.lane, "notes")
     XCTAssertEqual(fixture.entries.first?.endpoint(as: AddNote.self), AddNote(text: "tea"))
     fixture.close()

@@ -478,6 +478,7 @@ final class OutboxStorageTests: XCTestCase {
     try Data("x".utf8).write(to: fixture.file("README"))
     let outbox = try fixture.open()
     try outbox.send(AddNote(text: "tea"))
+    fixture.waits { fixture.results.all.count == 1 }
     fixture.waits(for: [])
     XCTAssertEqual(fixture.files, ["README"])
     let missing = URL(filePath: "/proc/none/outbox")

@@ -35,7 +35,7 @@ final class PartsOfStreamsTests: XCTestCase {
       default: seen.append(try event.decode(String.self))
       }
     }
-    XCTAssertEqual(seen, ["7", "hi"])
+    XCTAssertEqual(seen, ["7", "\"hi\""])
   }
 
   func test_eventThatIsNotJSON_isAParseErrorWithItsResponse() async throws {

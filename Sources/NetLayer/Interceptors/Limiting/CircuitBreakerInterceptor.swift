@@ -129,6 +129,7 @@ public final class CircuitBreakerInterceptor: SendingInterceptor {
 
   /// Passes on the first verdict on a request.
   private final class Judge: Sendable {
+    /// Guards the closure, which is called once, outside the lock.
     private let judge: Locked<(@Sendable (Circuit.Verdict) -> Void)?>
 
     init(_ judge: @escaping @Sendable (Circuit.Verdict) -> Void) { self.judge = Locked(judge) }

@@ -87,8 +87,8 @@ public struct RetryInterceptor: SendingInterceptor {
           .delaySubscription(again.pause, scheduler: clock)
           .catchError { error in
             // A retry that was not sent says less than the result before it.
-            guard NetworkError.wrapping(error).kind == .unavailable else { throw error }
-            return .just(try again.result.get())
+            guard NetworkError.wrapping(error).kind == .unavailable, let result = again.result else { throw error }
+            return .just(try result.get())
           }
       }
   }
@@ -108,7 +108,8 @@ public struct RetryInterceptor: SendingInterceptor {
       pause = Swift.max(.zero, requested)
     }
     guard CallLimit.of(request)?.allows(pause) ?? true else { return nil }
-    return budget.spend(Origin(request.url)) ? Again(pause: pause, made: made, result: .success(response)) : nil
+    guard budget.spend(Origin(request.url)) else { return nil }
+    return Again(pause: pause, made: made, result: request.isStreamed ? nil : .success(response))
   }
 
   /// - Throws: The error with the remedy, if only the budget forbids the retry.
@@ -138,6 +139,7 @@ public struct RetryInterceptor: SendingInterceptor {
     let pause: Duration
     /// The number of attempts so far. An inner interceptor may have made several.
     let made: Int
-    let result: Result<Response, NetworkError>
+    /// What the attempt had; `nil` for a streamed response, whose connection is released for the next one.
+    let result: Result<Response, NetworkError>?
   }
 }
