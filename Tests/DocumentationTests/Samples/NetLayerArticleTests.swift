@@ -196,7 +196,8 @@ final class NetLayerArticleTests: XCTestCase {
       Backend(
         baseURL: shopURL, transport: stub,
         interceptors: [
-          RetryInterceptor(), CircuitBreakerInterceptor(), LimitInterceptor(maxPerHost: 40, maxWait: .milliseconds(500)),
+          RetryInterceptor(), CircuitBreakerInterceptor(),
+          LimitInterceptor(maxPerHost: 40, maxWait: .milliseconds(500)),
         ]))
     try await orders.fetch(.get("/stock"))
   }

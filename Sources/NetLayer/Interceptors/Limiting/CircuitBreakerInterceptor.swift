@@ -3,13 +3,13 @@ import Streams
 
 /// An interceptor that sends nothing to a server of which almost every recent request has failed, until probes succeed.
 ///
-/// A rejected call fails immediately with kind `unavailable`, whose `retryAfter` is the time until the next probe. Callers get an
-/// answer at once, a cache responds instead, and the server is not asked while it recovers. It opens when at least `minimum`
+/// A rejected call fails immediately with kind `unavailable`, whose `retryAfter` is the time until the next probe. Callers receive
+/// an error immediately, a cache responds instead, and the server is not asked while it recovers. It opens when at least `minimum`
 /// failures that span `pause`, and `ratio` of all recent results, have failed: errors of kind `connection`, `unknownHost` and
 /// `timeout`, also at the end of the call's limit, and the statuses of `isFailure`. All other responses show that the server works.
 /// A cancelled call shows nothing.
 ///
-/// Each origin (scheme, host and port) has a circuit. Behind a `CacheInterceptor` that answers most calls of the good routes, one
+/// Each origin (scheme, host and port) has a circuit. Behind a `CacheInterceptor` that responds to most calls of the good routes, one
 /// route that always fails opens the circuit of all: of ten routes, 24 % of the calls failed instead of 10 %. With
 /// `group: { $0.url.path }`, each path has its own circuit, and 10 % failed.
 ///

@@ -139,7 +139,7 @@ public struct RetryInterceptor: SendingInterceptor {
     let pause: Duration
     /// The number of attempts so far. An inner interceptor may have made several.
     let made: Int
-    /// What the attempt had; `nil` for a streamed response, whose connection is released for the next one.
+    /// The result of the attempt; `nil` for a streamed response, whose connection is released for the next one.
     let result: Result<Response, NetworkError>?
   }
 }

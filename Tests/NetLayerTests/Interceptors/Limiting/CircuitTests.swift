@@ -144,7 +144,7 @@ final class CircuitTests: XCTestCase {
 
   // MARK: Histories
 
-  /// What an observer may count without knowing how the circuit works.
+  /// The numbers that an observer may count without knowing how the circuit works.
   private struct Observed {
     var running: Set<Int> = []
     var succeeded = 0

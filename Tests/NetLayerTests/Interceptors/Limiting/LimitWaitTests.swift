@@ -78,7 +78,7 @@ final class LimitWaitTests: XCTestCase {
     XCTAssertEqual(strict.notes.all, ["1 unavailable @0", "0 200 ok @1000"])
   }
 
-  /// Places are neither lost nor given twice when calls start, end and give up on several threads.
+  /// Places are neither lost nor given twice when calls start, end and leave on several threads.
   func test_threads_loseNoPlace() {
     let stub = StubTransport { _ in .json("ok", after: .milliseconds(2)) }
     let limit = LimitInterceptor(maxConcurrent: 2, maxWait: .milliseconds(3))
