@@ -16,7 +16,7 @@ final class Server: Sendable {
     var cold = 0.5
     /// The wait in seconds from which it responds with status 503; `nil` for a server that queues everything.
     var sheds: Double? = 0.5
-    /// The requests in seconds of its capacity that it works on at once, each the slower the more there are. It responds with
+    /// The requests in seconds of its capacity that it works on concurrently, each the slower the more there are. It responds with
     /// status 503 to any other. `nil` for a server that works on one after the other.
     var shared: Double?
     /// The `Retry-After` of a 503 in seconds, for the request with this number; `nil` for none.

@@ -21,7 +21,7 @@ struct Circuit {
     var probes: Int
   }
 
-  /// What a result says about the server.
+  /// The meaning of a result for the server.
   enum Verdict: Equatable { case alive, failed(retryAfter: Double?), none }
 
   /// The permission to send a request, with the number of the state in which it was given.

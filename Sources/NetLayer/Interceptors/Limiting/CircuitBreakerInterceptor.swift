@@ -76,15 +76,15 @@ public final class CircuitBreakerInterceptor: SendingInterceptor {
       switch update(key, { $0.admit(at: next.clock.uptime / .seconds(1), rules) }) {
       case .rejected(let seconds): throw rejection(of: request, key, .seconds(seconds))
       case .sent(let ticket):
-        let judge = Judge { [self] verdict in
+        let outcome = Outcome { [self] verdict in
           update(key) { circuit in
             let random = Double.random(in: 0...1)
             circuit.end(ticket, verdict, at: next.clock.uptime / .seconds(1), rules, random: random)
           }
         }
         return next(request).do(
-          onNext: { [self] in judge.end(verdict(on: $0)) }, onError: { [self] in judge.end(verdict(on: $0)) },
-          onDispose: { judge.end(.none) })
+          onNext: { [self] in outcome.end(verdict(on: $0)) }, onError: { [self] in outcome.end(verdict(on: $0)) },
+          onDispose: { outcome.end(.none) })
       }
     }
   }
@@ -128,12 +128,12 @@ public final class CircuitBreakerInterceptor: SendingInterceptor {
   }
 
   /// Passes on the first verdict on a request.
-  private final class Judge: Sendable {
+  private final class Outcome: Sendable {
     /// Guards the closure, which is called once, outside the lock.
-    private let judge: Locked<(@Sendable (Circuit.Verdict) -> Void)?>
+    private let note: Locked<(@Sendable (Circuit.Verdict) -> Void)?>
 
-    init(_ judge: @escaping @Sendable (Circuit.Verdict) -> Void) { self.judge = Locked(judge) }
+    init(_ note: @escaping @Sendable (Circuit.Verdict) -> Void) { self.note = Locked(note) }
 
-    func end(_ verdict: Circuit.Verdict) { judge.withLock { $0.take() }?(verdict) }
+    func end(_ verdict: Circuit.Verdict) { note.withLock { $0.take() }?(verdict) }
   }
 }
