@@ -1,3 +1,5 @@
+import Races
+import TestSupport
 import XCTest
 
 @testable import NetLayer
@@ -160,21 +162,20 @@ final class CircuitTests: XCTestCase {
   }
 
   func test_randomHistories_keepTheRules() {
-    let seed = UInt64.random(in: 0...UInt64.max)
-    var random = SystemRandom(seed)
+    var random = randomNumbers()
     for history in 0..<20_000 {
-      if let problem = run(&random) { return XCTFail("history \(history) of seed \(seed): \(problem)") }
+      if let problem = run(&random) { return XCTFail("history \(history): \(problem)") }
     }
   }
 
-  private func run(_ random: inout SystemRandom) -> String? {
+  private func run(_ random: inout SplitMix64) -> String? {
     var (circuit, now) = (Circuit(), 0.0)
     var tickets: [Int: Circuit.Ticket] = [:]
     var observed = Observed()
     for step in 0..<40 {
-      now += [0, 0.01, 0.3, 1, 6][random.next(5)]
+      now += [0, 0.01, 0.3, 1, 6][Int.random(in: 0..<5, using: &random)]
       let before = circuit.state
-      if tickets.isEmpty || random.next(2) == 0 {
+      if tickets.isEmpty || Int.random(in: 0..<2, using: &random) == 0 {
         switch circuit.admit(at: now, Self.rules) {
         case .rejected(let wait):
           if before == .closed { return "a closed circuit rejects" }
@@ -193,7 +194,7 @@ final class CircuitTests: XCTestCase {
       } else if let (number, ticket) = tickets.randomElement(using: &random) {
         tickets[number] = nil
         let verdict: Circuit.Verdict = [.alive, .failed(retryAfter: nil), .none, .failed(retryAfter: 90)][
-          random.next(4)]
+          Int.random(in: 0..<4, using: &random)]
         circuit.end(ticket, verdict, at: now, Self.rules, random: 1)
         if verdict == .none, circuit.state != before { return "a cancelled call changes the state" }
         let isProbe = observed.running.remove(number) != nil
@@ -210,20 +211,4 @@ final class CircuitTests: XCTestCase {
     }
     return circuit.state == .closed || circuit.state == .halfOpen ? nil : "not closed by good probes"
   }
-}
-
-private struct SystemRandom: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
-  mutating func next(_ count: Int) -> Int { Int(next() % UInt64(count)) }
 }
