@@ -246,6 +246,22 @@ final class HostQueueTests: XCTestCase {
     }
   }
 
+  func test_multiplexedHostAtRest_waitsForTheTotal() {
+    var queue = HostQueue(perHost: 2, total: 1)
+    let (a, b) = (queue.lane(for: "a"), queue.lane(for: "b"))
+    XCTAssertTrue(queue.admit(Item(0), in: a))
+    queue.end(a, multiplexed: true)
+    XCTAssertTrue(queue.admit(Item(1), in: a))
+    let (first, second) = (Item(2), Item(3))
+    queue.wait(first, in: b, priority: .normal)
+    queue.wait(second, in: a, priority: .normal)
+    queue.end(a)
+    XCTAssert(queue.next() === first, "b has waited longer")
+    XCTAssertNil(queue.next(), "a has no connection to share")
+    queue.end(b)
+    XCTAssert(queue.next() === second)
+  }
+
   func test_lanesAtRestAreRemoved_andOthersStay() {
     var queue = HostQueue(perHost: 1, total: 10)
     let busy = queue.lane(for: "busy")

@@ -218,6 +218,15 @@ final class HARReaderTests: XCTestCase {
     XCTAssert(
       reason(Data(#"{"log":{"entries":[\#(String(repeating: "7,", count: HARReader.maxEntries))7]}}"#.utf8))
         .contains("100000 entries"))
+    // Each way of reading accepts the maximum: entry by entry, and the whole of an archive whose keys are escaped.
+    for key in ["entries", #"entrie\u0073"#] {
+      for (count, expected) in [
+        (HARReader.maxEntries, "none"), (HARReader.maxEntries + 1, "it has more than 100000 entries"),
+      ] {
+        let list = Array(repeating: "7", count: count).joined(separator: ",")
+        XCTAssertEqual(reason(Data(#"{"log":{"\#(key)":[\#(list)]}}"#.utf8)), expected, "\(key) \(count)")
+      }
+    }
     XCTAssertThrowsError(try HARReader.entries(of: URL(filePath: "/nowhere.har"))) {
       XCTAssertEqual(($0 as? NetworkError)?.kind, .file)
     }

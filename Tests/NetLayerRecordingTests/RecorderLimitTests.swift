@@ -138,6 +138,44 @@ final class RecorderLimitTests: XCTestCase {
     XCTAssertEqual(calls.dropped, 1)
   }
 
+  /// Returns a recording with one open stream.
+  private func stream(maxSize: Int = .max, maxBodySize: Int = 10) -> RecordedCalls {
+    var calls = RecordedCalls(maxCalls: 3, maxSize: maxSize, maxBodySize: maxBodySize, redaction: .standard)
+    for kind in [CallEvent.Kind.started, .sent] { calls.apply(noted(event(kind))) }
+    calls.apply(noted(event(.head) { $0.response = Response(request: request, status: 200) }))
+    return calls
+  }
+
+  func test_bodyThatIsCutInsideACharacter_isKeptUpToIt() {
+    var calls = RecordedCalls(maxCalls: 3, maxSize: .max, maxBodySize: 10, redaction: .standard)
+    for kind in [CallEvent.Kind.started, .sent] { calls.apply(noted(event(kind))) }
+    let body = Data("123456789é and more".utf8)
+    calls.apply(noted(event(.finished) { $0.response = Response(request: request, status: 200, body: body) }))
+    XCTAssertEqual(calls.all.first?.attempts.first?.archived.body, Data("123456789".utf8))
+    XCTAssertEqual(calls.all.first?.attempts.first?.archived.fullCount, body.count)
+  }
+
+  func test_eventsOfAStream_areTheLast200() {
+    var calls = stream()
+    for number in 1...201 {
+      calls.apply(noted(event(.event) { $0.serverEvent = ServerSentEvent(id: "\(number)", data: "x") }))
+    }
+    XCTAssertEqual(calls.all.first?.attempts.first?.archived.events.map(\.id), (2...201).map { "\($0)" })
+  }
+
+  func test_openStreamBeyondTheLimit_losesEventsBeforeItsBody() {
+    var calls = stream(maxSize: 50_000, maxBodySize: 20_000)
+    calls.apply(noted(event(.chunk) { $0.data = Data(count: 20_000) }, keeping: 20_000))
+    let text = String(repeating: "a", count: 900)
+    for number in 1...100 {
+      calls.apply(noted(event(.event) { $0.serverEvent = ServerSentEvent(id: "\(number)", data: text) }))
+      XCTAssertEqual(calls.all.first?.attempts.first?.streamed?.count, 20_000, "event \(number)")
+    }
+    let events = calls.all.first?.attempts.first?.archived.events ?? []
+    XCTAssertLessThan(events.count, 50)
+    XCTAssertEqual(events.last?.id, "100")
+  }
+
   func test_archiveBeyondTheLimit_isRefusedBeforeItIsRead() {
     XCTAssertThrowsError(try HARReader.entries(in: Data(count: HARReader.maxSize + 1))) {
       XCTAssertEqual(($0 as? HARReader.Invalid)?.reason, "it is larger than \(HARReader.maxSize >> 20) MB")

@@ -76,6 +76,38 @@ final class EndToEndTests: XCTestCase {
     XCTAssertEqual(try failure(of: network.json(.get, "http://no-such-host.invalid/")).kind, .unknownHost)
   }
 
+  func test_tokenOfOneServer_isNotSentToAnother_whateverTheCall() async throws {
+    let servers = try (0..<2).map { _ in
+      try TestServer { $0.path == "/socket" ? .socket(.echo) : .json("1") }
+    }
+    let login = AuthenticationInterceptor(
+      for: [servers[0].url], store: MemoryTokenStore(Token(access: "s3cret"))
+    ) { _ in throw TestError() }
+    let network = Network(Backend(baseURL: servers[0].url, interceptors: [login]))
+    for (server, field) in zip(servers, ["Bearer s3cret", "-"]) {
+      _ = try await network.fetch(.get(server.url("/fetch")))
+      _ = try await network.withStream(.post(server.url("/stream"))) { try await $0.chunks.reduce(0) { $0 + $1.count } }
+      try await network.withWebSocket(.get("ws://127.0.0.1:\(server.port)/socket")) { _ in }
+      XCTAssertEqual(
+        server.requests.map { "\($0.path) \($0.header("Authorization") ?? "-")" },
+        ["/fetch \(field)", "/stream \(field)", "/socket \(field)"],
+        "the token s3cret of \(servers[0].url) at \(server.url)")
+    }
+  }
+
+  func test_postWhoseConnectionIsLost_isSentOnce_andAGetAgain() async throws {
+    let server = try serve { $0.on(nil, "/x") { _ in .closeBeforeHead } }
+    let retry = RetryInterceptor(policy: RetryPolicy(attempts: 3, initialDelay: .milliseconds(1)))
+    let network = Network(Backend(baseURL: server.url, interceptors: [retry]))
+    for (method, count) in [(HTTPMethod.post, 1), (.patch, 1), (.get, 3)] {
+      do {
+        _ = try await network.response(Call(method, "/x"))
+        XCTFail("\(method) has a response")
+      } catch { XCTAssertEqual(NetworkError.wrapping(error).kind, .connection, "\(method)") }
+      XCTAssertEqual(server.requests.count { $0.method == method.rawValue }, count, "\(method)")
+    }
+  }
+
   func test_row_0_5_disposing_closesTheConnectionOnTheServer() throws {
     let arrived = expectation(description: "arrived")
     let server = try TestServer { _ in

@@ -7,8 +7,8 @@ extension ObservableType {
   /// concurrent.
   ///
   /// Queued events are dropped when the subscription is disposed (contract, law 20). Events are delivered in batches,
-  /// with one scheduled item per batch. A batch that has taken 8 ms ends after at most 64 more elements, so that other
-  /// work of the scheduler runs before the next.
+  /// with one scheduled item per batch. A batch ends at most 64 elements after it has taken 8 ms, counted from its 64th
+  /// element, so that other work of the scheduler runs before the next.
   @inlinable
   public func observeOn(_ scheduler: any ImmediateSchedulerType) -> Observable<Element> {
     let source = asObservable()

@@ -118,6 +118,17 @@
       }
     }
 
+    func test_zstdWindowsAbove8MB_areRejected() throws {
+      // A frame with one block that repeats a byte (RFC 8878 §3.1.1), and with a window of 8 or 16 MB.
+      func frame(_ window: UInt8) -> [UInt8] { [0x28, 0xb5, 0x2f, 0xfd, 0, window, 4 << 3 | 1 << 1 | 1, 0, 0, 0x61] }
+      XCTAssertEqual(try outcome(response(frame(0x68), "zstd", .length)).get(), Data("aaaa".utf8))
+      guard case .failure(let error) = try outcome(response(frame(0x70), "zstd", .length)) else {
+        return XCTFail("a window of 16 MB passed (RFC 9659 §3)")
+      }
+      XCTAssertEqual(error.kind, .parse)
+      XCTAssert(error.reason.contains("does not match its Content-Encoding"), error.reason)
+    }
+
     func test_zerosAfterGzip_areIgnored_inAnyFramingAndChunk() throws {
       for count in [1, 512, 40_000] {
         let padded = TestRoutes.gzip + [UInt8](repeating: 0, count: count)

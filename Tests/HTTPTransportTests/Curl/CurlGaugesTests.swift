@@ -70,6 +70,42 @@
       XCTAssertEqual(found, CurlTransport.Gauges())
     }
 
+    func test_loopsThatHoldAllConnections_blockOneAnother_unlessThereAreMore_orTheyTakeFewElements() async throws {
+      let server = try TestServer { request in
+        guard request.path == "/lines" else { return .json("7") }
+        return .init(
+          body: .raw([.init("HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n\r\n1\n")]), ending: .hang)
+      }
+      for (connections, takes) in [(2, nil), (3, nil), (2, 1)] as [(Int, Int?)] {
+        let transport = try CurlTransport(.init(maxConnectionsPerHost: connections))
+        let network = Network(Backend(baseURL: server.url, transport: transport))
+        let begun = Counter()
+        let loops = (0..<2).map { _ in
+          Task {
+            let lines = network.lines(.get("/lines"), as: Int.self)
+            for try await _ in (takes.map { lines.take($0) } ?? lines).values {
+              begun.next()
+              try await eventually("both loops have an element") { begun.value == 2 }
+              return try await network.fetch(.get("/item"), as: Int.self)
+            }
+            return 0
+          }
+        }
+        if connections == 2, takes == nil {
+          let expected = counts(connections: 2, idle: 0, running: 2, waiting: 2)
+          let counted = await settled(expected, of: server.url, in: transport)
+          XCTAssertEqual(counted, expected, "each loop waits for a connection that the other has")
+          loops[0].cancel()
+        } else {
+          let first = try await loops[0].value
+          XCTAssertEqual(first, 7)
+        }
+        let last = try await loops[1].value
+        XCTAssertEqual(last, 7, "\(connections) connections, take \(takes ?? 0)")
+        await transport.shutdownAndWait()
+      }
+    }
+
     func test_aCancelledRequestDoesNotRaiseTheLimitOfConnections() async throws {
       let mayRespond = DispatchSemaphore(value: 0)
       let server = try makeServer(respondingTo: mayRespond)

@@ -46,5 +46,22 @@
       XCTAssertEqual(options(server.port), [[1, 60, 10, 3], [1, 60, 10, 3]])
       withExtendedLifetime(socket) {}
     }
+
+    func test_throughAProxy_onlyTheConnectionToTheProxyIsProbed() throws {
+      let server = try TestServer { _ in .socket(.echo) }
+      defer { server.stop() }
+      let proxy = try LoopbackProxy()
+      let transport = try CurlTransport(.init(proxy: .url(try proxy.url())))
+      let opened = expectation(description: "the WebSocket is open")
+      let receiver = WebSocketReceiver(
+        response: { _ in opened.fulfill() }, message: { _ in .continue }, closed: { _ in })
+      let socket = transport.connect(
+        Request(url: server.url("/socket")), options: WebSocketOptions(), receiver: receiver)
+      wait(for: [opened], timeout: 20)
+      XCTAssertEqual(options(try XCTUnwrap(proxy.url().port.flatMap(UInt16.init))), [[1, 60, 10, 3]])
+      // The tunnel behind the proxy, which this process has opened as the proxy.
+      XCTAssertEqual(options(server.port).map(\.first), [0])
+      withExtendedLifetime(socket) {}
+    }
   }
 #endif

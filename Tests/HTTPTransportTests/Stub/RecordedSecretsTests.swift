@@ -80,7 +80,7 @@ final class RecordedSecretsTests: XCTestCase {
       _ = try pending.outcome()
     }
     XCTAssertEqual(turn.withLock { $0 }, 60)
-    XCTAssertFalse(try contains(Data(contentsOf: file), secret))
+    XCTAssertFalse(try contains(Data(contentsOf: file), secret), "\(secret) is in the recording of http://h")
     let entries = try HARReader.entries(of: file)
     XCTAssertEqual(entries.count, 60)
     let bodies = entries.compactMap { String(data: $0.body, encoding: .utf16LittleEndian) }
@@ -91,7 +91,9 @@ final class RecordedSecretsTests: XCTestCase {
     let secret = "s3cr3t7f"
     let foreign = try exchanges(secret).map { HAREntry($0.0, $0.1, started: Date(), redaction: .none) }
     XCTAssertTrue(try contains(HARWriter.archive(foreign), secret))
-    XCTAssertFalse(try contains(HARWriter.archive(foreign.map { $0.redacted(.standard) }), secret))
+    XCTAssertFalse(
+      try contains(HARWriter.archive(foreign.map { $0.redacted(.standard) }), secret),
+      "\(secret) of http://h is in the archive of another program")
   }
 
   func test_noSecretIsInARecorder() throws {
@@ -106,7 +108,7 @@ final class RecordedSecretsTests: XCTestCase {
       }
     }
     XCTAssertEqual(recorder.entries.count, 60)
-    XCTAssertFalse(try contains(recorder.har(), secret))
-    XCTAssertFalse("\(recorder.entries)".contains(secret))
+    XCTAssertFalse(try contains(recorder.har(), secret), "\(secret) of http://h is in the recorder's archive")
+    XCTAssertFalse("\(recorder.entries)".contains(secret), "\(secret) of http://h is in the recorder's entries")
   }
 }

@@ -39,6 +39,10 @@ final class OutboxKnownTests: XCTestCase {
     XCTAssertNotNil(try mine.refresh())
     try mine.countAddition()
     XCTAssertNil(try mine.refresh(), "its own addition")
+    // One that arrives between a listing and the next addition of its own.
+    try other.countAddition()
+    try mine.countAddition()
+    XCTAssertNotNil(try mine.refresh(), "the addition of another process")
   }
 
   func test_outbox_row_38_entryThatAnotherProcessHasParked_isFound() throws {

@@ -63,6 +63,29 @@ final class OutboxLockTests: XCTestCase {
     XCTAssertEqual(fixture.server.seen.count, 1)
   }
 
+  func test_lockIsHeld_onlyWhileARequestIsInFlight() throws {
+    let fixture = try OutboxFixture(self)
+    let other = try OutboxDirectory(fixture.folder)
+    func isFree() -> Bool {
+      guard (try? other.takeLock()) != nil else { return false }
+      other.unlock()
+      return true
+    }
+    fixture.server.script(.silent, .status(503))
+    let outbox = try fixture.open()
+    let first = try outbox.send(AddNote(text: "tea"))
+    fixture.waits { fixture.server.seen.count == 1 }
+    XCTAssertFalse(isFree(), "a request is in flight")
+    XCTAssertTrue(try outbox.drop(first))
+    fixture.waits { isFree() }
+    try outbox.send(AddNote(text: "milk"))
+    fixture.waits { fixture.server.seen.count == 2 }
+    fixture.waits { isFree() }
+    XCTAssertEqual(fixture.files.count, 1, "a delay begins")
+    fixture.pass(.seconds(400))
+    fixture.waits { fixture.files.isEmpty && isFree() }
+  }
+
   func test_outbox_row_41_processThatIsStopped_keepsSendAtMostASecond_andNoOtherDirectory() throws {
     let (fixture, free) = (try OutboxFixture(self), try OutboxFixture(self))
     let (outbox, other) = (try fixture.open(starts: false), try free.open(starts: false))

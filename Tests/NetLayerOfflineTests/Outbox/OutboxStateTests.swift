@@ -9,6 +9,7 @@ final class OutboxStateTests: XCTestCase {
   private let names = (1...3).map { OutboxName(UInt64($0), UUID()) }
   private let down = NetworkError(kind: .status, reason: "503")
   private let lost = NetworkError(kind: .connection, reason: "lost")
+  private let home = URL(string: "http://h") ?? URL(filePath: "/")
 
   /// Returns a machine with `items`, which are all that is in the directory, and its actions.
   private func machine(_ items: [OutboxState.Item]) -> (OutboxState, [OutboxState.Action]) {
@@ -40,6 +41,17 @@ final class OutboxStateTests: XCTestCase {
     XCTAssertEqual(state.handle(.end(names[0], .refused), at: .zero), [])
     XCTAssertEqual(state.states(isElsewhere: false).map(\.state), [.waitingForSignIn])
     XCTAssertEqual(state.handle(.account("a"), at: .zero), [.start(names[0])])
+  }
+
+  func test_outbox_rejectionOfANewToken_isARefusal_asLongAsTheTokenIsCurrent() {
+    let login = AuthenticationInterceptor(for: [home], store: MemoryTokenStore()) { _ in throw CancellationError() }
+    var response = Response(request: Request(url: home), status: 401)
+    func outcome() -> OutboxState.Outcome { .init(.success(response), rejectedBy: [login], now: Date()) }
+    guard case .unauthenticated = outcome() else { return XCTFail("\(outcome())") }
+    response.context[Refusal.self] = { false }
+    guard case .unauthenticated = outcome() else { return XCTFail("\(outcome())") }
+    response.context[Refusal.self] = { true }
+    guard case .refused = outcome() else { return XCTFail("\(outcome())") }
   }
 
   func test_outbox_states_areInTheOrderOfSend_whateverTheOrderOfAListing() {

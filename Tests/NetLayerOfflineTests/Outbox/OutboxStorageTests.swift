@@ -427,6 +427,23 @@ final class OutboxStorageTests: XCTestCase {
     XCTAssertEqual(fixture.problems.all, [])
   }
 
+  func test_outbox_entryThatAnotherProcessHasSentBeforeSendReturned_isNotSentAgain() throws {
+    let fixture = try OutboxFixture(self)
+    let directory = try OutboxDirectory(fixture.folder)
+    let sender = OutboxSender(
+      directory, fixture.network, OutboxState(concurrency: 4, retry: RetryPolicy(attempts: 20)), onProblem: { _ in })
+    sender.start(fixture.reachability)
+    let (entry, file) = try fixture.write(1, to: directory)
+    try OutboxDirectory(fixture.folder).remove(file)
+    sender.usage.withLock { $0 += entry.size }
+    sender.add(entry, file, [])
+    let (_, second) = try fixture.write(2, to: directory)
+    sender.start(fixture.reachability)
+    fixture.waits { !fixture.files.contains(second.text) && sender.usage.withLock { $0 } == 0 }
+    sender.stop()
+    XCTAssertEqual(fixture.server.seen.map(\.text), [body("2")])
+  }
+
   func test_outbox_everyDamagedByte_isRecognized() throws {
     let call = FrozenCall(
       method: .post, path: "/notes?q=1", headers: ["Idempotency-Key": "\"x\"", "X": "ü"], accept: "a/b",

@@ -242,8 +242,11 @@ final class AuthenticationInterceptorTests: XCTestCase {
     virtual.note("", network.responses(.get, "/own", headers: ["Authorization": "Basic mine"]))
     virtual.scheduler.start()
     XCTAssertEqual(
-      virtual.stub.requests.map { $0.headers["Authorization"] },
-      ["Bearer old", "Bearer old", nil, nil, nil, nil, "Basic mine"])
+      virtual.stub.requests.map { "\($0.url.absoluteString) \($0.headers["Authorization"] ?? "-")" },
+      [
+        "http://h/a Bearer old", "http://H:80/a Bearer old", "https://h/a -", "http://h:81/a -", "http://h.evil/a -",
+        "http://evil/h -", "http://h/own Basic mine",
+      ])
   }
 
   func test_redirectToAnotherOrigin_removesTheToken_whateverItsField() throws {

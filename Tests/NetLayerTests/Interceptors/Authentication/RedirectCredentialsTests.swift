@@ -123,6 +123,17 @@ final class RedirectCredentialsTests: XCTestCase {
     }
   }
 
+  func test_signatureThatTheServerRepeats_isReplaced() async throws {
+    let row = Row(
+      path: "/a?x=1", redirects: ["/a": (307, "/b?a=1&sign=old")], received: ["GET /a?x=1 valid", "GET /b?a=1 valid"])
+    let log = Notes()
+    let server = try server(row, log: log, Self.signatureIsValid)
+    let network = Network(Backend(baseURL: server.url, signer: signer(inParameter: true)))
+    let response = try await network.response(.get(row.path))
+    XCTAssertEqual(response.status, 200)
+    XCTAssertEqual(log.all.map { $0.replacing(/[?&]sign=\w+/, with: "") }, row.received)
+  }
+
   func test_signatureOfACompressedBody_coversThePlainBody() async throws {
     let row = Row(
       method: .post, task: .data(Data(repeating: 0x61, count: 4_096)), path: "/a", redirects: ["/a": (307, "/b")],

@@ -47,6 +47,18 @@ final class TokenStateTests: XCTestCase {
     XCTAssertEqual(state.session.token?.access, "x", "a sign-in in another process is not undone")
   }
 
+  func test_refreshBesideASignInThatIsBeingSaved_doesNotReadTheStore() throws {
+    XCTAssertEqual(handle(.set(token("s", "bob"), state.newID())), ["lock"])
+    XCTAssertEqual(handle(.locked(0, .success(true))), ["write s"])
+    handle(.renew(state.newID(), state.session))
+    let id = try XCTUnwrap(state.current)
+    // The store still has the former user, perhaps with a token that another process has refreshed.
+    XCTAssertEqual(handle(.locked(id, .success(true))), ["refresh s"])
+    XCTAssertEqual(handle(.refreshed(id, .success(token("t", "bob")))), [])
+    XCTAssertEqual(handle(.written(.success(()))).filter { $0 != "unlock" }, ["write t"])
+    XCTAssertEqual(state.session.token?.access, "t")
+  }
+
   func test_ownTokenThatIsSavedDuringTheNextRefresh_isNotThatOfAnotherProcess() throws {
     let first = try ask(reading: .success(token("a")))
     handle(.refreshed(first, .success(token("b"))))
