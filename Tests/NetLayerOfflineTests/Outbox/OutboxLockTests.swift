@@ -80,8 +80,9 @@ final class OutboxLockTests: XCTestCase {
     fixture.waits { isFree() }
     try outbox.send(AddNote(text: "milk"))
     fixture.waits { fixture.server.seen.count == 2 }
+    fixture.waits(for: ["milk: waitingForRetry"])
     fixture.waits { isFree() }
-    XCTAssertEqual(fixture.files.count, 1, "a delay begins")
+    XCTAssertEqual(fixture.files.count, 1, "a delay has begun")
     fixture.pass(.seconds(400))
     fixture.waits { fixture.files.isEmpty && isFree() }
   }
