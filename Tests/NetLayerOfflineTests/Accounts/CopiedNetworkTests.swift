@@ -57,6 +57,35 @@ final class CopiedNetworkTests: CarriedAccountTestCase {
     }
   }
 
+  func test_callThatWaits_failsIfEitherOfItsUsersChanges() {
+    for changed in 0..<2 {
+      let logins = [OwnLogin(.user("ann"), for: home), OwnLogin(.user("org"), for: home)]
+      let stub = echo()
+      let result = result(network(stub, logins + [Pause { _ in .seconds(1) }]))
+      clock.advanceBy(500)
+      logins[changed].set(.user("bob"))
+      clock.advanceBy(1000)
+      XCTAssertEqual(result.value, "authentication", "login \(changed)")
+      XCTAssertEqual(stub.requests.count, 0, "login \(changed)")
+    }
+  }
+
+  func test_copyWithAnotherLogin_sharesNoQuery() {
+    let logins = [OwnLogin(.user("ann"), for: home), OwnLogin(.user("bob"), for: home)]
+    let stub = echo()
+    let first = network(stub, [logins[0]])
+    let shown = Notes()
+    for network in [first, first.with { $0.interceptors = [logins[1]] }] {
+      let screen = network.watch(Call<Response>.get("/me").as(String.self)).subscribe(onNext: { snapshot in
+        if let value = snapshot.value { shown.add(value) }
+      })
+      addTeardownBlock { screen.dispose() }
+    }
+    clock.advanceBy(500)
+    XCTAssertEqual(shown.all.sorted(), ["ann 1", "bob 1"])
+    XCTAssertEqual(stub.requests.count, 2)
+  }
+
   func test_cacheOfAnApp_separatesUsersWhoWaitForTheirChallenge() {
     let cache = OwnCache()
     let stub = echo()

@@ -432,16 +432,20 @@ final class OutboxStorageTests: XCTestCase {
     let directory = try OutboxDirectory(fixture.folder)
     let sender = OutboxSender(
       directory, fixture.network, OutboxState(concurrency: 4, retry: RetryPolicy(attempts: 20)), onProblem: { _ in })
+    // The lock is held as long as a request is in flight, so that an entry is sent without a listing.
+    fixture.server.script(.silent)
+    let (held, first) = try fixture.write(1, to: directory)
     sender.start(fixture.reachability)
-    let (entry, file) = try fixture.write(1, to: directory)
+    fixture.waits { fixture.server.seen.count == 1 }
+    let (entry, file) = try fixture.write(2, to: directory)
     try OutboxDirectory(fixture.folder).remove(file)
     sender.usage.withLock { $0 += entry.size }
     sender.add(entry, file, [])
-    let (_, second) = try fixture.write(2, to: directory)
+    _ = try fixture.write(3, to: directory)
     sender.start(fixture.reachability)
-    fixture.waits { !fixture.files.contains(second.text) && sender.usage.withLock { $0 } == 0 }
+    fixture.waits { fixture.files == [first.text] && sender.usage.withLock { $0 } == held.size }
     sender.stop()
-    XCTAssertEqual(fixture.server.seen.map(\.text), [body("2")])
+    XCTAssertEqual(fixture.server.seen.map(\.text), [body("1"), body("3")])
   }
 
   func test_outbox_everyDamagedByte_isRecognized() throws {
