@@ -13,8 +13,9 @@ extension URL {
 package enum URLText {
   /// Returns the text with the bytes escaped that a URL can't contain, except in its host.
   static func escaped(_ text: String) -> String {
-    // Most texts need no escape.
-    if text.utf8.allSatisfy(isPlain) { return text }
+    // Most texts need no escape. Contiguous bytes, because each URL of a call is read here.
+    var whole = text
+    if whole.withUTF8({ $0.allSatisfy(isPlain) }) { return text }
     let bytes = Array(text.utf8)
     let authority = authority(of: bytes)
     // Bytes, because appending to a string takes several times as long.

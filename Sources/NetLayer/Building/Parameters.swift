@@ -23,8 +23,9 @@ public struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
 
   /// Creates parameters from a literal. If a name occurs twice, the last value is used.
   public init(dictionaryLiteral elements: (String, Value)...) {
-    let entries = elements.map { (ParameterName(text: $0.0), $0.1) }
-    layers = entries.isEmpty ? [] : [.entries(Dictionary(entries, uniquingKeysWith: { $1 }))]
+    var entries = [ParameterName: Value](minimumCapacity: elements.count)
+    for (name, value) in elements { entries.updateValue(value, forKey: ParameterName(text: name)) }
+    layers = entries.isEmpty ? [] : [.entries(entries)]
   }
 
   /// Creates parameters from the members that `value` encodes. A value that is not an object, such as an array, can
@@ -136,7 +137,7 @@ struct ParameterName: Hashable {
   static func == (a: Self, b: Self) -> Bool { a.text == b.text && a.text.utf8.elementsEqual(b.text.utf8) }
 
   static func < (a: Self, b: Self) -> Bool {
-    a.text == b.text ? a.text.utf8.lexicographicallyPrecedes(b.text.utf8) : a.text < b.text
+    a.text < b.text || (a.text == b.text && a.text.utf8.lexicographicallyPrecedes(b.text.utf8))
   }
 }
 
