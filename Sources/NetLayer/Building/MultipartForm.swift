@@ -41,7 +41,7 @@ public struct MultipartForm: Sendable {
     }
 
     /// Creates a part with bytes, which is a file if `filename` is not `nil`. The default content type depends on its
-    /// extension.
+    /// extension. JSON is such a part: `.data(JSON(encoding: song).data, name: "song", contentType: "application/json")`.
     public static func data(
       _ data: Data, name: String, filename: String? = nil, contentType: String? = nil
     ) -> Part {
