@@ -1,6 +1,5 @@
 import Foundation
 import NetLayerRecording
-import Streams
 import TestSupport
 import XCTest
 
@@ -53,22 +52,13 @@ final class ImportTests: XCTestCase {
     let file = Self.archive(40_000)
     client.send("POST /\(page.secret)/import HTTP/1.1\r\nConnection: close\r\nHost: 127.0.0.1:\(page.port)\r\n")
     client.send("Origin: \(page.origin)\r\nContent-Length: \(file.count)\r\n\r\n")
-    guard residentGrowth({}) != nil, let before = residentBytes() else { throw XCTSkip("the memory can't be measured") }
-    let peak = Locked(0)
-    let isOver = Locked(false)
-    let watch = Thread {
-      while !isOver.withLock({ $0 }) {
-        let now = residentBytes() ?? 0
-        peak.withLock { $0 = max($0, now) }
-        usleep(500)
-      }
-    }
-    watch.start()
-    client.send(file[...])
     var count = 0
-    while case let received = client.skip(65_536), received > 0 { count += received }
-    isOver.withLock { $0 = true }
+    let peak = residentPeak {
+      client.send(file[...])
+      while case let received = client.skip(65_536), received > 0 { count += received }
+    }
+    guard let peak else { throw XCTSkip("the memory can't be measured") }
     XCTAssertGreaterThan(count, 2 * file.count, "the details of all calls")
-    XCTAssertLessThan(peak.withLock { $0 } - before, 3 * file.count)
+    XCTAssertLessThan(peak, 3 * file.count)
   }
 }

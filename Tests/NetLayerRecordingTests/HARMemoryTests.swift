@@ -1,6 +1,5 @@
 import Foundation
 import NetLayerRecording
-import Streams
 import TestSupport
 import XCTest
 
@@ -23,21 +22,11 @@ final class HARMemoryTests: XCTestCase {
     let size = bytes.count
     bytes = Data()
     var entries: [HAREntry] = []
-    let peak = Locked(0)
-    guard residentGrowth({}) != nil, let before = residentBytes() else { throw XCTSkip("the memory can't be measured") }
-    let isOver = Locked(false)
-    let watch = Thread {
-      while !isOver.withLock({ $0 }) {
-        let now = residentBytes() ?? 0
-        peak.withLock { $0 = max($0, now) }
-        usleep(500)
-      }
+    guard let peak = try residentPeak(during: { entries = try HARReader.entries(of: file) }) else {
+      throw XCTSkip("the memory can't be measured")
     }
-    watch.start()
-    entries = try HARReader.entries(of: file)
-    isOver.withLock { $0 = true }
     XCTAssertEqual(entries.count, count)
     XCTAssertEqual(entries.last?.url, "http://h/59999")
-    XCTAssertLessThan(peak.withLock { $0 } - before, 3 * size)
+    XCTAssertLessThan(peak, 3 * size)
   }
 }

@@ -16,3 +16,20 @@ package func residentGrowth(_ work: () throws -> Void) rethrows -> Int? {
   try work()
   return residentBytes().map { $0 - before }
 }
+
+/// Returns the number of bytes by which the resident memory of this process has at most grown during `work`; `nil` as above.
+package func residentPeak(during work: () throws -> Void) rethrows -> Int? {
+  guard residentGrowth({}) != nil, let before = residentBytes() else { return nil }
+  let peak = Box(0), isOver = Box(false)
+  let watch = Thread {
+    while !isOver.value {
+      let now = residentBytes() ?? 0
+      peak.update { $0 = max($0, now) }
+      usleep(500)
+    }
+  }
+  watch.start()
+  defer { isOver.value = true }
+  try work()
+  return peak.value - before
+}
