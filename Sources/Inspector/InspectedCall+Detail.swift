@@ -154,11 +154,13 @@ extension InspectedCall {
     var (verb, arguments) = ("Call(\(quoted(entry.method)), ", [quoted(entry.url)])
     switch entry.requestBody {
     case .none: break
-    case .text(let text, "application/json") where verbs.contains(entry.method) && literal(text) != nil:
-      verb = ".\(entry.method.lowercased())("
-      arguments.append("json: \(literal(text) ?? "")")
     case .text(let text, let type):
-      arguments.append("task: .data(Data(\(quoted(text)).utf8), contentType: \(quoted(type)))")
+      if type == "application/json", verbs.contains(entry.method), let literal = literal(text) {
+        verb = ".\(entry.method.lowercased())("
+        arguments.append("json: \(literal)")
+      } else {
+        arguments.append("task: .data(Data(\(quoted(text)).utf8), contentType: \(quoted(type)))")
+      }
     case .digest, .unknown: arguments.append("task: .data(body, contentType: \(quoted(entry.contentType)))")
     }
     let fields = entry.requestHeaders.filter { $0.name.lowercased() != "content-type" }
