@@ -26,7 +26,8 @@ struct AsyncHTTPClientUpstreams: Upstreams {
       case 200..<300: return try JSONDecoder().decode(Model.self, from: await response.body.collect(upTo: 1 << 20))
       case 404: throw GatewayError.notFound(in: name)
       case 429, 503:
-        throw GatewayError.overload(of: name, retryAfter: response.headers.first(name: "Retry-After"))
+        let seconds = response.headers.first(name: "Retry-After").flatMap { Double($0) }
+        throw GatewayError.overload(of: name, retryAfter: seconds.map { .seconds($0) })
       case 504: throw GatewayError.timeout(of: name)
       default: throw GatewayError.failure(of: name)
       }
