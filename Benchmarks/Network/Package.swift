@@ -46,6 +46,7 @@ let package = Package(
       dependencies: [
         .product(name: "Streams", package: "NetLayer"),
         .product(name: "NetLayer", package: "NetLayer"),
+        .product(name: "NetLayerOffline", package: "NetLayer"),
         .product(name: "NetLayerTesting", package: "NetLayer"),
       ]
     ),

@@ -6,8 +6,8 @@ public enum DefaultTransport {
   /// Creates a transport over libcurl on Linux, if version 7.68 or later is installed, and over `URLSession` elsewhere.
   ///
   /// If libcurl can't be used on Linux, the first call writes one line to standard error with the reason. To choose
-  /// `URLSession` without this line, pass a `URLSessionTransport` to the backend. In a package built without the trait
-  /// `URLSession`, each request then fails with `connection` and a reason that names libcurl.
+  /// `URLSession` without this line, pass a `URLSessionTransport` to the backend. Without libcurl and the trait
+  /// `URLSession`, each request fails with `connection` and a reason that names libcurl.
   public static func make() -> any Transport {
     #if canImport(CLibcurl)
       make(notice: fallbackNotice) { try CurlTransport() }

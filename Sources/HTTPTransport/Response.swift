@@ -99,7 +99,7 @@ public struct Response: Sendable {
 }
 
 extension Response {
-  /// Whether the status is 200 to 299, 200 to 299 (RFC 9110 §15.3).
+  /// Whether the status is 200 to 299 (RFC 9110 §15.3).
   public var isSuccess: Bool { (200...299).contains(status) }
 }
 

@@ -86,8 +86,9 @@ public struct Call<Output: Sendable>: Endpoint {
     get { content.context }
     set {
       content.context = newValue
-      // The context of another request brings the users of its call.
+      // The context of another request brings the users and the beginning of its call.
       if newValue[CallAccounts.self] != nil { content.context[CallAccounts.self] = nil }
+      if newValue[HasCallingContext.self] { content.context[HasCallingContext.self] = false }
     }
   }
 }

@@ -46,7 +46,7 @@ public struct CallEvent: Sendable {
     public static let messageReceived = Kind(known: .messageReceived)
     /// A server-sent event has arrived: the `serverEvent`.
     public static let event = Kind(known: .event)
-    /// The transport has finished an attempt, with a `response` or an `error` and their metrics.
+    /// The transport has finished an attempt, with a `response` or an `error`, and their metrics, if known.
     public static let finished = Kind(known: .finished)
     /// The transport has closed a WebSocket, with a `close` or an `error`.
     public static let closed = Kind(known: .closed)

@@ -2,7 +2,7 @@ import PortableFoundation
 import Streams
 
 extension Network {
-  /// Emits the state of `endpoint` immediately and after each change, and requests it again when its data is invalidated.
+  /// Emits the state of `endpoint`, after a look into the cache, and each change, and requests it again when its data is invalidated.
   ///
   /// ```swift
   /// for try await feed in app.watch(Feed()).values {
@@ -61,6 +61,6 @@ extension Network {
   /// Requests the watched endpoints again whose values are stale, for example when the app enters the foreground.
   ///
   /// A value is stale if it was invalidated, if its last request failed, or, with a ``/NetLayer/CacheInterceptor``, if its freshness
-  /// lifetime has passed. A response that states no lifetime has a lifetime of zero.
+  /// lifetime has passed. Without a stated lifetime or a `Last-Modified`, it is zero.
   public func refetchStale() { for query in watching.queries(named: nil) { query.refreshIfStale() } }
 }

@@ -18,7 +18,7 @@ extension Network {
   func address(_ content: CallContent, accept: String?, _ paging: PagedKey? = nil) throws -> QueryAddress {
     do {
       var request = try builder.request(for: content, accept: accept)
-      for interceptor in interceptors { interceptor.captureContext(into: &request) }
+      captureContext(into: &request)
       // Users who sign in and out change within a query; all others have their own.
       let accounts = accounts(of: request)
       guard

@@ -12,6 +12,11 @@ final class ErrorKindsTests: XCTestCase {
     let guide = try String(contentsOf: sources.appending(path: "NetLayer.docc/WhenCallsFail.md"), encoding: .utf8)
     let kinds = code.matches(of: /public static let (\w+) = Kind/).map { String($0.1) }
     XCTAssertTrue(kinds.contains(NetworkError.Kind.tooLarge.rawValue), "\(kinds)")
-    for kind in kinds { XCTAssertTrue(guide.contains("``/HTTPTransport/NetworkError/Kind/\(kind)``"), kind) }
+    let chinese = try String(contentsOf: sources.appending(path: "../../docs/zh/when-calls-fail.md"), encoding: .utf8)
+    let table = chinese.split(separator: "\n").filter { $0.hasPrefix("| `") }.joined()
+    for kind in kinds {
+      XCTAssertTrue(guide.contains("``/HTTPTransport/NetworkError/Kind/\(kind)``"), kind)
+      XCTAssertTrue(table.contains("`\(kind)`"), kind)
+    }
   }
 }

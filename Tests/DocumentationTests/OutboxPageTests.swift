@@ -15,6 +15,8 @@ final class OutboxPageTests: XCTestCase {
       named[row] = Set(cells[4].matches(of: /`(test_outbox_row_\w+)`/).map { String($0.1) })
     }
     XCTAssertEqual(named.keys.sorted(), Array(1...42))
+    let index = try String(contentsOf: root.appending(path: "docs/README.md"), encoding: .utf8)
+    XCTAssertTrue(index.contains("[outbox](outbox.md) | what app and server see in \(named.count) situations"))
     var existing: [Int: Set<String>] = [:]
     let folder = root.appending(path: "Tests/NetLayerOfflineTests/Outbox")
     for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {

@@ -12,6 +12,8 @@ final class QueriesPageTests: XCTestCase {
       line.prefixMatch(of: /\| (\d+) \|/).flatMap { Int($0.1) }
     }
     XCTAssertEqual(listed, Array(1...45))
+    let index = try String(contentsOf: root.appending(path: "docs/README.md"), encoding: .utf8)
+    XCTAssertTrue(index.contains("[live queries](queries.md) | what a screen sees in \(listed.count) situations"))
     var tested: Set<Int> = []
     let folder = root.appending(path: "Tests/NetLayerQueriesTests")
     for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {

@@ -237,6 +237,7 @@ final class SessionTests: XCTestCase {
     let client = OAuthClient(server: OAuthServer(token: server.url("/t")), id: "cli")
     let error = try await thrown { try await client.clientCredentials() }
     XCTAssertEqual(error.kind, .tooLarge)
+    XCTAssert(error.reason.contains("1 MB") || error.reason.contains("1048576"), error.reason)
     XCTAssertLessThan(server.sentByteCount, 32 << 20)
     let document = try await thrown { try await OAuthServer.discovered(at: "http://127.0.0.1:\(server.port)") }
     XCTAssertEqual(document.kind, .tooLarge)

@@ -252,6 +252,15 @@ final class QueryAccountTests: XCTestCase {
       XCTAssertEqual(loaded.isPast(at: now, countsUnstated: true), isPastIfZeroCounts, field)
       XCTAssertFalse(Loaded().isPast(at: now, countsUnstated: true))
     }
+    // A tenth of the age, without a query (RFC 9111 §4.2.2).
+    for (hasQuery, isPast) in [(false, false), (true, true)] {
+      let freshness = Freshness(
+        status: 200,
+        headers: ["Last-Modified": "Sun, 31 Dec 2000 00:00:00 GMT", "Date": "Mon, 01 Jan 2001 00:01:40 GMT"],
+        requestedAt: 100, receivedAt: 100, hasQuery: hasQuery)
+      let now = Date(timeIntervalSinceReferenceDate: 102)
+      XCTAssertEqual(Loaded(freshness: freshness).isPast(at: now, countsUnstated: true), isPast)
+    }
   }
 
   func test_query_sameContent_isThatOfStatusBodyAndType() {

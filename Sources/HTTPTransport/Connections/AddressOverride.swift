@@ -18,8 +18,8 @@ public struct AddressOverride: Sendable, Hashable {
   }
   /// The path of a Unix domain socket, of at most 107 bytes.
   ///
-  /// The connection bypasses proxies and name lookup, and uses TLS if the URL is `https`. A limit of requests per
-  /// connection is enforced while there is a single connection to the path. A redirect from another origin to this host
+  /// The connection bypasses proxies and name lookup, and uses TLS if the URL is `https`. The limit
+  /// `maxRequestsPerConnection` is enforced while there is a single connection to the path. A redirect from another origin to this host
   /// fails with `redirect`.
   public static func unixSocket(path: String) -> AddressOverride { AddressOverride(kind: .unixSocket(path: path)) }
 }

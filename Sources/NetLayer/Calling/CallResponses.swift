@@ -124,7 +124,7 @@ final class CallResponses: StreamSource {
       // Stored writes and uploads, pages and reconnections belong to the users of another moment.
       request.context[CallAccounts.self] = CallAccounts(network.accountSources)
     }
-    for interceptor in network.interceptors { interceptor.captureContext(into: &request) }
+    if isResent || !request.context[HasCallingContext.self] { network.captureContext(into: &request) }
     return (request, labels)
   }
 

@@ -16,7 +16,7 @@ extension Network {
   public func invalidate(_ endpoint: some Endpoint) {
     do {
       var request = try builder.request(for: CallContent(endpoint), accept: endpoint.accept)
-      for interceptor in interceptors { interceptor.captureContext(into: &request) }
+      captureContext(into: &request)
       invalidate(.endpoint(request))
     } catch {
       _ = reading.report(reading.translated(NetworkError.wrapping(error)))

@@ -28,7 +28,9 @@ public protocol Interceptor: Sendable {
   /// Records values of the calling context, such as task-locals, in `request.context`. It does nothing by default.
   ///
   /// It is called once per call, before `intercept` of any interceptor, on the subscribing thread. It must not block.
-  /// Retries start on other threads, where the caller's task-locals have no values.
+  /// Retries start on other threads, where the caller's task-locals have no values. So do the pages of a list, reconnections,
+  /// and the requests of an upload: they share the values of their first one, which has only the endpoint's URL, fields and
+  /// context when this is called.
   func captureContext(into request: inout Request)
 }
 

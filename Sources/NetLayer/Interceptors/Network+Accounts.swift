@@ -27,12 +27,11 @@ extension Network {
     return request
   }
 
-  /// Returns `content` as a call of the users who begin it now, so that none of its later requests is sent as another: a page,
-  /// or a reconnection.
+  /// Returns `content` as a call of the users who begin it now, with their calling context, so that none of its later requests is
+  /// sent as another: a page, or a reconnection.
   package func begun(_ content: CallContent) -> CallContent {
-    guard let accounts = CallAccounts(accountSources) else { return content }
-    var content = content
-    content.context[CallAccounts.self] = accounts
+    var content = capturingContext(content)
+    if let accounts = CallAccounts(accountSources) { content.context[CallAccounts.self] = accounts }
     return content
   }
 

@@ -116,7 +116,7 @@ extension Network {
       let id = session.lastID
       // Omit an ID that is not a valid header value, or that servers would reject, instead of failing to connect.
       if !id.isEmpty, RequestCheck.isSendable(id) { call.headers["Last-Event-ID"] = id }
-      call.context[CallAccounts.self] = session.accounts
+      call.context.take(session.context)
       if self.observers != nil { call.context[Resends.self] = session.resends }
       if call.headers["Cache-Control"] == nil { call.headers["Cache-Control"] = "no-store" }
       self.avoidHTTP2(&call)
@@ -164,14 +164,14 @@ private final class EventSession: Sendable {
   private let state: Locked<State>
   private let count: ReconnectCount
   private let acceptsPlainText: Bool
-  /// The users who have begun the stream.
-  let accounts: CallAccounts?
+  /// The users who have begun the stream, and their calling context.
+  let context: Context
   /// The requests of all connections.
   let resends = Resends()
 
   init(_ lastID: String, _ reconnect: RetryPolicy, _ context: Context, acceptsPlainText: Bool) {
     self.acceptsPlainText = acceptsPlainText
-    accounts = context[CallAccounts.self]
+    self.context = context
     state = Locked(State(parser: ServerSentEventParser(lastID: lastID)))
     count = ReconnectCount(reconnect)
   }

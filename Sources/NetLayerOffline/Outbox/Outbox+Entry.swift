@@ -12,7 +12,7 @@ extension Outbox {
     /// The identity, which is sent as `Idempotency-Key`. If the call's own key is not a UUID, it is a digest of the account
     /// and that key.
     public var id: UUID { content.id }
-    /// The name of the lane, whose entries are sent in order; `nil` for an entry that waits for no other.
+    /// The name of the lane, whose entries are sent in order; `nil` for an entry without an order.
     public var lane: String? { content.lane }
     /// The account whose token the entry is sent with; `nil` for no token.
     public var account: String? { content.account }

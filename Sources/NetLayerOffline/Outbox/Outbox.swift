@@ -55,8 +55,8 @@ public final class Outbox: Sendable {
   ///     empties.
   ///   - network: The network that sends the entries. Its backend's clock measures all delays, and `delivery` is the
   ///     scheduler of results.
-  ///   - reachability: A monitor of the network. While it reports none, nothing is sent. A monitor that reports none while
-  ///     the app is suspended keeps the app from holding the directory's lock then.
+  ///   - reachability: A monitor of the network. While it reports none, nothing is sent. A monitor that reports none
+  ///     before the app is suspended keeps it from holding the directory's lock then.
   ///   - retry: The number of attempts until an entry is parked, and the delays. The default of 20 attempts takes up
   ///     to an hour. Attempts without a response are not counted. After a restart, counting starts at 0.
   ///   - limits: The maximum number and size of the entries.
@@ -92,7 +92,7 @@ public final class Outbox: Sendable {
   ///
   /// It waits for two syncs of the disk, usually some milliseconds, and at most a second for another process that changes the
   /// directory. On the transport's thread, such as in a task on `CurlTransport.executor`, it does not wait for another
-  /// process. Common parameters are stored, too. The time limits, priority and context of the call are not.
+  /// process. Common parameters are stored, too. The time limits, priority and context of the call are ignored.
   ///
   /// If an entry with the call's own `Idempotency-Key` still exists, nothing is added, provided that account, method, URL
   /// and body are equal. Common parameters and multipart boundaries are not compared. If the entry is parked, it stays
@@ -101,7 +101,7 @@ public final class Outbox: Sendable {
   ///
   /// - Parameters:
   ///   - endpoint: The write. If it is `Encodable`, ``results(of:)`` returns it with its result.
-  ///   - lane: The name of the lane, whose entries are sent in order; `nil` for an entry that waits for no other.
+  ///   - lane: The name of the lane, whose entries are sent in order; `nil` for an entry without an order.
   /// - Returns: The identity of the entry: its `Idempotency-Key`, or a digest of the account and a key that is not a UUID.
   /// - Throws: `NetworkError`; nothing is stored then. The kind is `encoding` for a file, a stream or a download, and
   ///   `file` for a full or read-only disk. It is `tooLarge` beyond the limits, and `authentication` if the user of
@@ -217,7 +217,7 @@ public final class Outbox: Sendable {
           "an outbox stores no credentials; use an AuthenticationInterceptor instead of the call's own Authorization",
         request: request)
     }
-    for interceptor in network.interceptors { interceptor.captureContext(into: &request) }
+    network.captureContext(into: &request)
     guard let owner = network.accounts(of: request).owner else { return nil }
     guard let account = owner.name else {
       throw NetworkError(

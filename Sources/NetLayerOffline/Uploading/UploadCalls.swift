@@ -38,10 +38,9 @@ struct UploadCalls: Sendable {
       call.headers[field.name] = field.value
     }
     Self.prepare(&call)
-    var request = try network.builder.request(for: call, accept: endpoint.accept)
-    for interceptor in network.interceptors { interceptor.captureContext(into: &request) }
-    (self.method, create) = (method, call)
-    self.request = request
+    create = network.capturingContext(call)
+    request = try network.builder.request(for: create, accept: endpoint.accept)
+    self.method = method
     origin = Origin(request.url)
   }
 

@@ -18,8 +18,8 @@ final class SubscriptionLoop: Sendable {
   private let demand: Subscription?
 
   /// - Parameters:
-  ///   - isPaced: Whether a busy `concatMap` below delays the next stream, too. Otherwise, it would change the times of
-  ///     streams that don't emit immediately.
+  ///   - isPaced: Whether a busy `concatMap` below delays the next stream, too: not by default, because that changes
+  ///     the times of streams that don't emit immediately.
   ///   - start: A closure that runs the next stream in the given scope; returns `false` if there is none, which
   ///     completes the downstream.
   ///   - ended: A closure that receives the terminal event of each stream.

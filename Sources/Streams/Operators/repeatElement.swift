@@ -1,5 +1,5 @@
 extension Observable {
-  /// Emits `element` repeatedly in a plain loop, until an operator downstream ends the subscription (contract, law 19).
+  /// Emits `element` repeatedly in a plain loop, until the subscription ends (contract, law 19).
   ///
   ///     repeatElement(a), take(4): (aaaa|)
   @inlinable

@@ -5,7 +5,7 @@
   import Streams
   import XCTest
 
-  import HTTPTransport
+  @testable import HTTPTransport
   import NetLayer
 
   /// Tests of connections to an address other than the URL's host: `Configuration.addresses`.
@@ -139,6 +139,18 @@
         XCTAssertEqual(response.metrics?.remoteAddress, path)
         XCTAssertEqual(response.metrics?.isReused, isReused)
       }
+      withExtendedLifetime(server) {}
+    }
+
+    func test_aUnixSocketHasTheLimitOfRequestsPerConnection() throws {
+      guard CurlLibrary.asksBeforeSending else { return }
+      let path = try socketPath()
+      let server = try RawServer(path: path, Self.serve)
+      let transport = try CurlTransport(.init(maxRequestsPerConnection: 3, addresses: ["docker": .unixSocket(path: path)]))
+      let names = try (0..<6).map { _ in
+        String(decoding: try outcome("http://docker/info", on: transport).get().body, as: UTF8.self)
+      }
+      XCTAssertEqual(names, Array(repeating: "docker 1", count: 3) + Array(repeating: "docker 2", count: 3))
       withExtendedLifetime(server) {}
     }
 

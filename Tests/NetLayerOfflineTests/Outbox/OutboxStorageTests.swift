@@ -272,6 +272,29 @@ final class OutboxStorageTests: XCTestCase {
     XCTAssertEqual(fields["accept"], "application/json")
   }
 
+  func test_outbox_row_34_interceptorsSeeTheAttempt_withTheLimitsOfTheBackend() throws {
+    struct Key: Interceptor {
+      let key: Box<String>
+      let limits: Box<[Duration?]>
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+        limits.update { $0.append(request.timeouts.call) }
+        var request = request
+        request.headers["X-Key"] = key.value
+        return next(request)
+      }
+    }
+    let fixture = try OutboxFixture(self)
+    fixture.reachability.set(false)
+    let (key, limits) = (Box("old"), Box<[Duration?]>([]))
+    let network = fixture.backend { $0.interceptors = [Key(key: key, limits: limits)] }
+    try fixture.open(on: network).send(AddNote(text: "tea").timeout(.milliseconds(1)).priority(.low))
+    key.value = "new"
+    fixture.reachability.set(true)
+    fixture.waits { fixture.server.seen.count == 1 }
+    XCTAssertEqual(fixture.server.fields.first?["x-key"], "new")
+    XCTAssertEqual(limits.value, [network.backend.timeouts.call])
+  }
+
   func test_outbox_row_34_storedCall_isTheRequestThatFetchSends() async throws {
     let fixture = try OutboxFixture(self)
     let network = fixture.backend {

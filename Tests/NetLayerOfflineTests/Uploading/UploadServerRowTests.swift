@@ -145,6 +145,21 @@ final class UploadServerRowTests: UploadTestCase {
     }
   }
 
+  func test_upload_requests_haveTheTraceOfTheCaller() async throws {
+    for method in methods {
+      let server = try UploadServer(method)
+      try write(1000)
+      let network = network(server) { $0.interceptors = [TraceInterceptor()] }
+      let trace = TraceContext()
+      try await TraceContext.$current.withValue(trace) {
+        try await network.upload(film, to: .post("/files"), by: method, retry: policy, requestSize: 400)
+      }
+      let traces = server.requests.map { TraceContext(traceparent: $0.header("traceparent") ?? "")?.traceID }
+      XCTAssertGreaterThan(traces.count, 3)
+      XCTAssertEqual(traces, Array(repeating: trace.traceID, count: traces.count))
+    }
+  }
+
   func test_upload_row_31_fullDisk_isAnError_andTheUploadIsDeleted() async throws {
     let disk = folder.appending(path: "disk")
     try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)

@@ -9,6 +9,7 @@
     static func run() throws {
       Limits.allowDescriptors(11_000)
       let open = Box()
+      let lines = Lines()
       let server = try TestServer(maxLoggedRequests: 0) { request in
         let parts = request.path.split(separator: "/")
         switch parts.first {
@@ -17,6 +18,9 @@
             ?? .status(404)
         case "slow": return TestServer.Response.text("late").delayed(by: 600)
         case "open": return .text("\(open.count)")
+        case "echo": return .socket(faultyEcho)
+        case "lines": return lines.respond(parts, key: request.header("Idempotency-Key"))
+        case "report": return lines.report
         case "ok": return .bytes(Array(content(of: parts.last.flatMap { Int($0) } ?? -1)))
         default: return .status(404)
         }
@@ -25,6 +29,16 @@
       say(server.url.absoluteString)
       while readLine() != nil {}
       server.stop()
+    }
+
+    /// Returns each message, but ends one connection in 200 messages.
+    private static let faultyEcho = TestServer.WebSocketScript { message in
+      switch Int.random(in: 0..<600) {
+      case 0: [.end]
+      case 1: [.reset]
+      case 2: [.close(1012, "restart")]
+      default: TestServer.WebSocketScript.echo.onMessage(message)
+      }
     }
 
     /// Returns the 1000 bytes of the response to the request `id`, which differ from those of any other request.

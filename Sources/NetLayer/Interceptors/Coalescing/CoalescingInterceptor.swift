@@ -9,8 +9,8 @@ import Streams
 /// request with the last of them.
 ///
 /// A request whose URL another origin has chosen, such as a link, is sent separately. So is one that reports progress,
-/// one whose `context` has values from the caller, and each refetch of a live query. A request with an unsafe method
-/// (POST, PUT, PATCH, DELETE …) ends the sharing of earlier requests to its origin. With a `window`, requests within
+/// one whose `context` has values from the caller, and each refetch of a live query. When a request with an unsafe
+/// method (POST, PUT, PATCH, DELETE …) ends, earlier requests to its origin are no longer shared. With a `window`, requests within
 /// that time receive the last response; errors are never reused.
 ///
 /// One user never receives the response of another: the header fields, the token of an `AuthenticationInterceptor` after

@@ -46,7 +46,7 @@ public final class CircuitBreakerInterceptor: SendingInterceptor {
   ///
   /// - Parameters:
   ///   - ratio: The part of the recent results that must have failed, 80 % by default. At 50 %, a server that rejects 60 % of the
-  ///     requests would become one that has none.
+  ///     requests would receive little more than probes.
   ///   - minimum: The number of failures that a circuit needs to open, at least one.
   ///   - window: The time in which results fade.
   ///   - pause: The minimum age of the first failure, and the first pause.

@@ -3,8 +3,8 @@ import Streams
 /// An interceptor that sends the caller's trace in the fields `traceparent` and `tracestate` (W3C Trace Context, level
 /// 1).
 ///
-/// Every request that passes through the interceptor is a new span of the caller's trace, which is read once per call,
-/// on the caller's task. Place it after ``RetryInterceptor`` to make each attempt a separate span, and after
+/// Every request that passes through the interceptor is a new span of the caller's trace, which is read where a call
+/// begins: its retries, pages, reconnections and chunks continue it. Place it after ``RetryInterceptor`` to make each attempt a separate span, and after
 /// ``CoalescingInterceptor``, which does not share responses between requests with different fields. A request that
 /// already has a `traceparent` is not changed.
 public struct TraceInterceptor: Interceptor {
