@@ -122,3 +122,6 @@ extension CallContent {
 
 /// A marker of requests to which a caller has attached values that interceptors may read.
 enum HasNotes: ContextKey { static let defaultValue = false }
+
+/// Whether a request has the calling context of the beginning of its call.
+enum HasCallingContext: ContextKey { static let defaultValue = false }

@@ -1,6 +1,3 @@
-/// Whether a request has the calling context of the beginning of its call.
-enum HasCallingContext: ContextKey { static let defaultValue = false }
-
 // A call with several requests, such as pages and reconnections, has one calling context: they start on other threads, where the
 // caller's task-locals have no values.
 extension Network {

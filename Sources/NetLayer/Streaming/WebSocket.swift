@@ -20,7 +20,7 @@ public final class WebSocket: Sendable {
   /// The subprotocol that the server selected; `nil` for none.
   public var subprotocol: String? { response.headers["Sec-WebSocket-Protocol"] }
 
-  /// Sends `message` and returns at once, or, if more than 64 KB wait to be written, when it is written, so that a loop sends at the
+  /// Sends `message` and returns immediately, or, if more than 64 KB wait to be written, when it is written, so that a loop sends at the
   /// pace of the server.
   ///
   /// A message that is buffered, here or by the operating system, is lost with the connection; only a response of the
@@ -45,7 +45,7 @@ public final class WebSocket: Sendable {
   /// Sends a text message; see `send(_:)` for messages.
   public func send(_ text: String) async throws(NetworkError) { try await send(.text(text)) }
 
-  /// Sends `message` at each subscription and completes at once, or, if more than 64 KB wait to be written, when it is written.
+  /// Sends `message` at each subscription and completes immediately, or, if more than 64 KB wait to be written, when it is written.
   ///
   /// Disposing does not withdraw a message that is being sent.
   public func sending(_ message: WebSocketMessage) -> Completable {

@@ -95,7 +95,7 @@ public final class WebSocketSession: Sendable {
     (self.happenings, self.state, self.reading) = (happenings, state, reading)
   }
 
-  /// Sends `message` at each subscription and completes at once, or, if more than 64 KB wait to be written, when it is written.
+  /// Sends `message` at each subscription and completes immediately, or, if more than 64 KB wait to be written, when it is written.
   ///
   /// While no socket is open, the message waits for the next socket, after `onOpen`; disposing withdraws the message.
   /// It fails when the messages end or are disposed. A message that was being sent when the connection was lost fails
@@ -114,7 +114,7 @@ public final class WebSocketSession: Sendable {
   /// Sends a text message at each subscription; see `sending(_:)` for messages.
   public func sending(_ text: String) -> Completable { sending(.text(text)) }
 
-  /// Sends `message` and returns at once, or, if more than 64 KB wait to be written, when it is written; see `sending(_:)`.
+  /// Sends `message` and returns immediately, or, if more than 64 KB wait to be written, when it is written; see `sending(_:)`.
   ///
   /// - Throws: `NetworkError`; its kind is `cancelled` if the task is cancelled, which withdraws a waiting message.
   public func send(_ message: WebSocketMessage) async throws(NetworkError) { try await sent(sending(message)) }

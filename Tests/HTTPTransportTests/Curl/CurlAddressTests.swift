@@ -146,7 +146,8 @@
       guard CurlLibrary.asksBeforeSending else { return }
       let path = try socketPath()
       let server = try RawServer(path: path, Self.serve)
-      let transport = try CurlTransport(.init(maxRequestsPerConnection: 3, addresses: ["docker": .unixSocket(path: path)]))
+      let transport = try CurlTransport(
+        .init(maxRequestsPerConnection: 3, addresses: ["docker": .unixSocket(path: path)]))
       let names = try (0..<6).map { _ in
         String(decoding: try outcome("http://docker/info", on: transport).get().body, as: UTF8.self)
       }

@@ -337,8 +337,10 @@ final class UploadFileRowTests: UploadTestCase {
     let method: HTTPMethod
     let token: Token
 
-    func captureContext(into request: inout Request) { if request.method == method { login.set(token) } }
-    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> { next(request) }
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+      if request.method == method { login.set(token) }
+      return next(request)
+    }
   }
 
   func test_upload_row_12_challenge_isNotAnotherUser() async throws {

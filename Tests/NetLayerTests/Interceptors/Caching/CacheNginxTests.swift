@@ -148,7 +148,7 @@ private final class SentCounter: Sendable {
   var count: Int { number.withLock { $0 } }
 
   var observer: CallEventHandler {
-    CallEventHandler { [self] event in if event.kind == .started { number.withLock { $0 += 1 } } }
+    CallEventHandler { [self] event in if event.kind == .sent { number.withLock { $0 += 1 } } }
   }
 }
 
