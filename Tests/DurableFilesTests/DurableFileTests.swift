@@ -16,6 +16,17 @@ final class DurableFileTests: XCTestCase {
 
   override func tearDown() { try? FileManager.default.removeItem(at: folder) }
 
+  func test_format_isThatOfEarlierVersions() {
+    // Eight digits, also with zeros at the start.
+    for number in 0..<50 {
+      let content = Data("\(number)".utf8)
+      let line = String(decoding: DurableFile.framed(content).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+      XCTAssertNotNil(line.wholeMatch(of: /NLfile1 [0-9a-f]{8} [12]/), line)
+    }
+    // The check value of CRC-32/ISO-HDLC.
+    XCTAssertEqual(DurableFile.framed(Data("123456789".utf8)), Data("NLfile1 cbf43926 9\n123456789".utf8))
+  }
+
   private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
 
   func test_content_isReadAsWritten_andReplaced() throws {

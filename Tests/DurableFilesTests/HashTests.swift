@@ -1,6 +1,7 @@
-import DurableFiles
 import Foundation
 import XCTest
+
+@testable import DurableFiles
 
 final class HashTests: XCTestCase {
   // The vectors are from the examples of FIPS 180-4, RFC 4231 and RFC 1321 §A.5.
@@ -14,6 +15,17 @@ final class HashTests: XCTestCase {
     XCTAssertEqual(
       Hash.sha256(Data(repeating: UInt8(ascii: "a"), count: 1000)).hex,
       "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3")
+  }
+
+  func test_sha256_ofPieces_isThatOfTheWhole() {
+    let bytes = Data((0..<200).map { UInt8($0) })
+    for size in 1...130 {
+      var digest = SHA256()
+      for start in stride(from: 0, to: bytes.count, by: size) {
+        bytes[start..<min(start + size, bytes.count)].withUnsafeBytes { digest.update($0) }
+      }
+      XCTAssertEqual(Data(digest.finish()), Hash.sha256(bytes), "pieces of \(size) bytes")
+    }
   }
 
   func test_hmacSHA256() {

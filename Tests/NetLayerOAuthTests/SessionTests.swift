@@ -243,6 +243,15 @@ final class SessionTests: XCTestCase {
     XCTAssertEqual(document.kind, .tooLarge)
   }
 
+  func test_aMissingDocument_hasTheLastResponse() async throws {
+    let server = try TestServer { $0.path.contains("openid") ? .text("hello") : .status(404) }
+    defer { server.stop() }
+    let error = try await thrown { try await OAuthServer.discovered(at: "http://127.0.0.1:\(server.port)") }
+    XCTAssertEqual(error.kind, .parse)
+    XCTAssertEqual(error.response.map { String(decoding: $0.body, as: UTF8.self) }, "hello")
+    XCTAssert(error.reason.contains("has no document at http://127.0.0.1:\(server.port)/.well-known/oauth"), error.reason)
+  }
+
   func test_aTokenServerThatDoesNotSpeakHTTP_isAnOutageOrAParseError() async throws {
     let faults: [(TestServer.Response, NetworkError.Kind)] = [
       (.closeBeforeHead, .connection), (.resetBeforeHead, .connection), (.truncatedBody(), .connection),

@@ -28,6 +28,16 @@
       XCTAssertNil(server.requests.first?.header("Proxy-Authorization"))
     }
 
+    func test_aProxyOfAnotherSchemeOrWithoutAHostIsRefused() throws {
+      for text in ["ftp://127.0.0.1:1", "socks4://127.0.0.1:1", "http:///x", "proxy:8080"] {
+        let proxy = try XCTUnwrap(URL(string: text))
+        XCTAssertThrowsError(try CurlTransport(.init(proxy: .url(proxy))), text) { error in
+          XCTAssertEqual((error as? NetworkError)?.kind, .invalidRequest, text)
+          XCTAssert("\(error)".contains("use the scheme http, https, socks5 or socks5h, and a host"), "\(error)")
+        }
+      }
+    }
+
     func test_aProxyThatRequiresCredentialsRespondsWith407() throws {
       let server = try TestServer(routes: TestRoutes.make())
       for user in [nil, "user:wrong"] {

@@ -309,6 +309,23 @@ final class UploadIdentityTests: UploadTestCase {
     XCTAssertEqual(server.finished.count, 1)
   }
 
+  func test_upload_row_35_cancelUpload_afterTheResult_endsAnUploadThatWaitsForItsTask() async throws {
+    let server = try UploadServer(.tus)
+    try write(1000)
+    let receipt = UploadReceipt()
+    let app = network(server)
+    _ = try await app.events(
+      of: film, to: Call<Response>.post("/files"), by: .tus, retry: policy, storingIn: nil, receipt: receipt
+    ).compactMap(\.result).asSingle().value
+    XCTAssertEqual(notes.count, 1)
+    try await app.cancelUpload(of: film, to: Call<Response>.post("/files"), by: .tus).value
+    try await eventually("the note is removed") { self.notes.isEmpty }
+    // The task takes the result later, which changes nothing.
+    receipt.end(isTaken: false)
+    XCTAssertEqual(notes, [])
+    XCTAssertEqual(server.finished.count, 1)
+  }
+
   func test_upload_row_35_fileThatHasChanged_isANewUpload_despiteTheResult() async throws {
     let server = try UploadServer(.tus)
     let bytes = try write(1000)
