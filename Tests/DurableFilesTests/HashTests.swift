@@ -17,14 +17,14 @@ final class HashTests: XCTestCase {
       "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3")
   }
 
-  func test_sha256_ofPieces_isThatOfTheWhole() {
+  func test_sha256_ofChunks_isThatOfTheWhole() {
     let bytes = Data((0..<200).map { UInt8($0) })
     for size in 1...130 {
       var digest = SHA256()
       for start in stride(from: 0, to: bytes.count, by: size) {
         bytes[start..<min(start + size, bytes.count)].withUnsafeBytes { digest.update($0) }
       }
-      XCTAssertEqual(Data(digest.finish()), Hash.sha256(bytes), "pieces of \(size) bytes")
+      XCTAssertEqual(Data(digest.finish()), Hash.sha256(bytes), "chunks of \(size) bytes")
     }
   }
 

@@ -249,7 +249,8 @@ final class SessionTests: XCTestCase {
     let error = try await thrown { try await OAuthServer.discovered(at: "http://127.0.0.1:\(server.port)") }
     XCTAssertEqual(error.kind, .parse)
     XCTAssertEqual(error.response.map { String(decoding: $0.body, as: UTF8.self) }, "hello")
-    XCTAssert(error.reason.contains("has no document at http://127.0.0.1:\(server.port)/.well-known/oauth"), error.reason)
+    XCTAssert(
+      error.reason.contains("has no document at http://127.0.0.1:\(server.port)/.well-known/oauth"), error.reason)
   }
 
   func test_aTokenServerThatDoesNotSpeakHTTP_isAnOutageOrAParseError() async throws {
