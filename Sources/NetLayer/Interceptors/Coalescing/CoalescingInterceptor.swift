@@ -167,14 +167,16 @@ public final class CoalescingInterceptor: SendingInterceptor {
   }
 
   private func leave(_ member: Member) {
-    let scope = sharedRequests.take { sharedRequests -> (HandlerScope?, SharedRequest?) in
-      guard let shared = member.shared.take() else { return (nil, nil) }
+    let (scope, limit) = sharedRequests.take { sharedRequests -> ((HandlerScope?, CallLimit?), SharedRequest?) in
+      guard let shared = member.shared.take() else { return ((nil, nil), nil) }
       shared.members.removeAll { $0 === member }
-      guard shared.members.isEmpty else { return (nil, shared) }
+      guard shared.members.isEmpty else { return ((nil, nil), shared) }
       if shared.response == nil { Self.forget(shared, &sharedRequests) }
-      return (shared.scope, shared)
+      return ((shared.scope, shared.limit), shared)
     }
     scope?.dispose()
+    // Its last failure has the request, whose context has the limit.
+    limit?.dispose()
   }
 
   /// Returns the index of exactly this object, not of an equal one.
