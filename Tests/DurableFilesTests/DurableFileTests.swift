@@ -27,6 +27,16 @@ final class DurableFileTests: XCTestCase {
     XCTAssertEqual(DurableFile.framed(Data("123456789".utf8)), Data("NLfile1 cbf43926 9\n123456789".utf8))
   }
 
+  func test_aLock_isNotThatOfALink() throws {
+    let target = folder.appending(path: "target")
+    try Data().write(to: target)
+    try FileManager.default.createSymbolicLink(at: url, withDestinationURL: target)
+    XCTAssertThrowsError(try openLocked(url.path)) { error in XCTAssertEqual((error as? POSIXError)?.code, .ELOOP) }
+    let lock = try XCTUnwrap(openLocked(target.path))
+    XCTAssertNil(try openLocked(target.path), "another open file has the lock")
+    closeDescriptor(lock)
+  }
+
   private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
 
   func test_content_isReadAsWritten_andReplaced() throws {

@@ -236,7 +236,9 @@ final class InspectedCallTests: XCTestCase {
     XCTAssertEqual(json, try JSON(parsing: text))
     XCTAssertEqual(swift(text), call(#".post("http://h/a", json: \#(literal))"#))
     XCTAssertEqual(swift("{}", method: "DELETE"), call(#".delete("http://h/a", json: [:])"#))
-    for other in ["{", #"{"a":1,"a":2}"#, "123456789012345678901234567890", "1e999", #""\ud800""#] {
+    let deep = String(repeating: "[", count: 20) + String(repeating: "]", count: 20)
+    XCTAssertEqual(swift(deep)?.contains("json: \(deep)"), true)
+    for other in ["{", "[\(deep)]", #"{"a":1,"a":2}"#, "123456789012345678901234567890", "1e999", #""\ud800""#] {
       XCTAssertEqual(swift(other)?.contains(".data(Data("), true, other)
     }
     XCTAssertEqual(swift("{}", type: "application/json; charset=utf-8")?.contains(".data("), true)

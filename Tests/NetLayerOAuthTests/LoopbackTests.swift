@@ -70,6 +70,21 @@ final class LoopbackTests: XCTestCase {
     XCTAssertEqual(world.forms[0]["redirect_uri"], "http://127.0.0.1:\(port)/callback")
   }
 
+  func test_rule18_aHeadOfMoreThan64KBIsNoRedirect_andOnlyThisMachineIsAnswered() async throws {
+    let (task, page) = try await login(world())
+    let port = try port(page)
+    // The URL is that of the login, and the end of the head is behind the limit.
+    let start = try request(page).dropLast(2)
+    let long = start + "X: " + String(repeating: "a", count: 65_600 - start.utf8.count) + "\r\n\r\n"
+    XCTAssert(try visit(port, String(long)).hasPrefix("HTTP/1.1 400 "))
+    // The same port of another loopback address, at which a server on all addresses would respond.
+    let stranger = try await thrown { try await Network(Backend()).fetch(.get("http://127.0.0.2:\(port)/")) }
+    XCTAssertEqual(stranger.kind, .connection)
+    XCTAssertNil(stranger.response)
+    _ = try visit(port, try request(page))
+    _ = try await task.value
+  }
+
   /// Connections that send nothing, or too slowly, delay the browser by a second each.
   func test_rule18_silentConnectionsEndNoLogin() async throws {
     let (task, page) = try await login(world())

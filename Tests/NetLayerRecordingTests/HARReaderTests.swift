@@ -18,6 +18,17 @@ final class HARReaderTests: XCTestCase {
     try read(#"{"request":{"url":"http://h/",\#(request)},"response":{"status":200}}"#).first?.requestBody
   }
 
+  func test_entriesAreFoundBehindOtherMembers() throws {
+    for other in [#""a":[1,[2],{"b":[]}]"#, #""a":{"entries":[1]}"#, #""a":"]}""#, #""pages":[]"#] {
+      let archive = Data(#"{"log":{\#(other),"entries":[{"request":{}},7]}}"#.utf8)
+      let parts = try XCTUnwrap(HARParts(archive), other)
+      XCTAssertEqual(parts.entries.map { String(decoding: archive[$0], as: UTF8.self) }, [#"{"request":{}}"#, "7"])
+    }
+    for other in [#"{"log":[{"entries":[1]}]}"#, #"{"entries":[1]}"#, #"{"log":{"a":{"entries":[1]}}}"#] {
+      XCTAssertNil(HARParts(Data(other.utf8)), other)
+    }
+  }
+
   func test_nullsAreAccepted() throws {
     let entry = try entry(
       response:

@@ -9,20 +9,7 @@ import XCTest
 /// A certificate belongs to its host: trust, expiry, name, pins, versions and client certificates, with servers that the test starts.
 ///
 /// The tests need openssl and python3. `.ci/run` fails if one of them is skipped.
-final class HostCertificateTests: XCTestCase {
-  private nonisolated(unsafe) static var server: HostileServer?
-  private var server: HostileServer!
-
-  override func setUpWithError() throws {
-    server = try Self.server ?? HostileServer()
-    Self.server = server
-  }
-
-  override class func tearDown() {
-    server?.stop()
-    server = nil
-  }
-
+final class HostCertificateTests: HostileServerTestCase {
   /// Servers that a client must refuse, and one that it must not.
   private static let refused = ["expired", "wrong-host", "untrusted"]
 

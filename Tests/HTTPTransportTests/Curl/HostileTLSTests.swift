@@ -10,20 +10,7 @@
 
   /// Tests of servers that violate TLS and HTTP/2: no request hangs, no truncation is silent, and nothing is processed
   /// twice.
-  final class HostileTLSTests: XCTestCase {
-    private nonisolated(unsafe) static var server: HostileServer?
-    private var server: HostileServer!
-
-    override func setUpWithError() throws {
-      server = try Self.server ?? HostileServer()
-      Self.server = server
-    }
-
-    override class func tearDown() {
-      server?.stop()
-      server = nil
-    }
-
+  final class HostileTLSTests: HostileServerTestCase {
     private func transport(_ change: (inout CurlTransport.Configuration) -> Void = { _ in }) throws -> CurlTransport {
       // Allows all concurrent requests, even before the server is known to support HTTP/2.
       var configuration = CurlTransport.Configuration(

@@ -115,3 +115,19 @@ final class HostileServer {
     }
   }
 }
+
+/// Tests that share one server.
+class HostileServerTestCase: XCTestCase {
+  private nonisolated(unsafe) static var shared: HostileServer?
+  private(set) var server: HostileServer!
+
+  override func setUpWithError() throws {
+    server = try Self.shared ?? HostileServer()
+    Self.shared = server
+  }
+
+  override class func tearDown() {
+    shared?.stop()
+    shared = nil
+  }
+}

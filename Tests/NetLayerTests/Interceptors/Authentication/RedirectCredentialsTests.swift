@@ -265,6 +265,18 @@ final class RedirectCredentialsTests: XCTestCase {
     XCTAssertEqual(log.all, ["/a -", "/a n1", "/b n2"])
   }
 
+  func test_anErrorBehindARedirect_isThatOfTheCall() async throws {
+    let server = try TestServer { $0.path == "/a" ? .redirect(to: "/b", status: 302) : .closeBeforeHead }
+    let network = Network(Backend(baseURL: server.url, signer: signer(inParameter: false)))
+    do {
+      _ = try await network.response(.get("/a"))
+      XCTFail("the target of the redirect closes the connection")
+    } catch {
+      XCTAssertEqual(error.kind, .connection)
+      XCTAssertEqual(error.request?.url, server.url("/a"))
+    }
+  }
+
   func test_attemptLimit_includesItsRedirects() {
     let virtual = VirtualNetwork { request in
       .response(
