@@ -70,7 +70,7 @@ final class LoopbackTests: XCTestCase {
     XCTAssertEqual(world.forms[0]["redirect_uri"], "http://127.0.0.1:\(port)/callback")
   }
 
-  func test_rule18_aHeadOfMoreThan64KBIsNoRedirect_andOnlyThisMachineIsAnswered() async throws {
+  func test_rule18_aHeadAbove64KBIsNoRedirect_andOtherAddressesAreClosed() async throws {
     let (task, page) = try await login(world())
     let port = try port(page)
     // The URL is that of the login, and the end of the head is behind the limit.
