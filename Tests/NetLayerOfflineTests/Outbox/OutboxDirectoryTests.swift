@@ -11,9 +11,8 @@ import XCTest
 final class OutboxDirectoryTests: XCTestCase {
   func test_outbox_fileWithASecondName_isSent() throws {
     let fixture = try OutboxFixture(self)
-    let outbox = try fixture.open(starts: false)
-    try outbox.send(AddNote(text: "1"), lane: "k")
-    try outbox.send(AddNote(text: "2"), lane: "k")
+    try fixture.open(starts: false).send(AddNote(text: "1"), lane: "k")
+    try fixture.outbox?.send(AddNote(text: "2"), lane: "k")
     fixture.close()
     // As by `cp -al`.
     let backup = URL(filePath: NSTemporaryDirectory()).appending(path: "backup-\(UUID().uuidString)")

@@ -37,22 +37,21 @@ final class OutboxFailureTests: XCTestCase {
 
   func test_outbox_row_04_fileThatCantBeRemoved_isReported_andNotSentAgain() throws {
     let fixture = try OutboxFixture(self)
-    let outbox = try fixture.open(starts: false)
-    try outbox.send(AddNote(text: "tea"))
+    try fixture.open(starts: false).send(AddNote(text: "tea"))
     let (file, copy) = (fixture.file(try XCTUnwrap(fixture.files.first)), fixture.file("copy"))
-    _ = outbox.results.take(1).subscribe(onNext: { _ in
+    _ = fixture.outbox?.results.take(1).subscribe(onNext: { _ in
       // A directory can't be removed as a file.
       try? FileManager.default.moveItem(at: file, to: copy)
       try? FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
     })
-    outbox.start()
+    fixture.outbox?.start()
     fixture.waits { fixture.problems.all.count == 1 }
     XCTAssert(fixture.problems.all[0].contains("can't be removed"), fixture.problems.all[0])
     fixture.waits(for: [])
     try FileManager.default.removeItem(at: file)
     try FileManager.default.moveItem(at: copy, to: file)
-    outbox.start()
-    try outbox.send(AddNote(text: "milk"))
+    fixture.outbox?.start()
+    try fixture.outbox?.send(AddNote(text: "milk"))
     fixture.waits { fixture.results.all.count == 2 }
     fixture.waits(for: [])
     XCTAssertEqual(fixture.server.applied, ["tea", "milk"].map(body))

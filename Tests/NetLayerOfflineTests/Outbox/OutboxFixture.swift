@@ -109,6 +109,7 @@ final class OutboxFixture {
   let results = Notes()
   private(set) var network: Network
   private(set) var outbox: Outbox?
+  private weak var life: Life?
   private let states = Box<[Outbox.Entry]>([])
   let emissions = Counter()
 
@@ -133,8 +134,9 @@ final class OutboxFixture {
   func open(
     on other: Network? = nil, attempts: Int = 20, limits: Outbox.Limits = Outbox.Limits(), starts: Bool = true
   ) throws -> Outbox {
-    let outbox = try another(on: other, attempts: attempts, limits: limits)
-    self.outbox = outbox
+    let life = Life()
+    let outbox = try another(on: other, attempts: attempts, limits: limits, life)
+    (self.outbox, self.life) = (outbox, life)
     _ = outbox.results.subscribe(onNext: { [results] in results.add(Self.text($0)) })
     _ = outbox.pending.subscribe(onNext: { [states, emissions] in
       states.value = $0
@@ -146,17 +148,23 @@ final class OutboxFixture {
 
   /// Opens an outbox in the same directory, as another process does.
   func another(
-    on other: Network? = nil, attempts: Int = 20, limits: Outbox.Limits = Outbox.Limits()
+    on other: Network? = nil, attempts: Int = 20, limits: Outbox.Limits = Outbox.Limits(), _ life: Life? = nil
   ) throws -> Outbox {
     let retry = RetryPolicy(
       attempts: attempts, initialDelay: .seconds(1), maxDelay: .seconds(300), jitter: { $0.upperBound })
     return try Outbox(
       storingIn: folder, on: other ?? network, reachability: reachability, retry: retry, limits: limits,
-      onProblem: { [problems] in problems.add($0.reason) })
+      onProblem: { [problems, life] error in withExtendedLifetime(life) { problems.add(error.reason) } })
   }
 
-  /// Ends the outbox without waiting for anything, as a kill does.
-  func close() { outbox = nil }
+  /// Ends the outbox as a kill does: afterwards, nothing of it runs.
+  func close(file: StaticString = #filePath, line: UInt = #line) {
+    outbox = nil
+    XCTAssert(holds(within: 20) { life == nil }, "the outbox still runs", file: file, line: line)
+  }
+
+  /// What an outbox keeps until the last of its work has ended.
+  final class Life: Sendable {}
 
   static func text(_ outcome: Outbox.Outcome) -> String {
     let text = String(decoding: outcome.entry.body, as: UTF8.self)

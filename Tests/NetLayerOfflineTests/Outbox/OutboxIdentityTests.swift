@@ -61,16 +61,19 @@ final class OutboxIdentityTests: XCTestCase {
   func test_outbox_row_38_equalKeyWithOtherContent_isAnErrorOfSend() throws {
     let fixture = try OutboxFixture(self)
     fixture.reachability.set(false)
-    let outbox = try fixture.open()
-    let first = try outbox.send(call("tea"))
-    assertRefused(outbox, call("milk"))
-    assertRefused(outbox, call("tea", to: "/other"))
-    assertRefused(outbox, call("tea", to: "/report?copy=1"))
-    assertRefused(
-      outbox, Call<Response>.put("/report", json: ["text": "tea"]).header("Idempotency-Key", "report-1"))
-    assertRefused(outbox, Call<Response>.post("/report").header("Idempotency-Key", "report-1"))
-    XCTAssertEqual(try outbox.send(call("tea")), first)
-    XCTAssertEqual(fixture.files.count, 1)
+    let first: UUID
+    do {
+      let outbox = try fixture.open()
+      first = try outbox.send(call("tea"))
+      assertRefused(outbox, call("milk"))
+      assertRefused(outbox, call("tea", to: "/other"))
+      assertRefused(outbox, call("tea", to: "/report?copy=1"))
+      assertRefused(
+        outbox, Call<Response>.put("/report", json: ["text": "tea"]).header("Idempotency-Key", "report-1"))
+      assertRefused(outbox, Call<Response>.post("/report").header("Idempotency-Key", "report-1"))
+      XCTAssertEqual(try outbox.send(call("tea")), first)
+      XCTAssertEqual(fixture.files.count, 1)
+    }
     // A later run, and another process, know the content from the file.
     fixture.close()
     let other = try fixture.another()

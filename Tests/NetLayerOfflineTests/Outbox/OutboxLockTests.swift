@@ -139,11 +139,10 @@ final class OutboxLockTests: XCTestCase {
   func test_outbox_row_41_rejectedEntry_thatCantBeRenamed_isReported_andParkedLater() throws {
     let fixture = try OutboxFixture(self)
     fixture.server.script(.status(422), .status(422))
-    let outbox = try fixture.open(starts: false)
-    try outbox.send(AddNote(text: "tea"))
+    try fixture.open(starts: false).send(AddNote(text: "tea"))
     let other = try DurableDirectory(path: fixture.folder.path)
     XCTAssertEqual(flock(other.descriptor, LOCK_EX), 0)
-    outbox.start()
+    fixture.outbox?.start()
     fixture.waits { fixture.problems.all.count == 1 }
     XCTAssert(fixture.problems.all[0].contains("it may be sent again with its key"), fixture.problems.all[0])
     XCTAssertEqual(flock(other.descriptor, LOCK_UN), 0)

@@ -232,14 +232,14 @@ final class OutboxStorageTests: XCTestCase {
     try again.send(AddNote(text: "free"))
     fixture.waits(forResults: ["200 \(body("free"))"])
     fixture.waits(for: ["2: earlierEntry"])
-    XCTAssertEqual(fixture.problems.all.count, 1)
+    XCTAssertEqual(fixture.problems.all.count, 1, "\(fixture.problems.all)")
     // The device is unlocked: the next look finds it, at the latest after a minute.
     try FileManager.default.removeItem(at: fixture.file(name))
     try FileManager.default.moveItem(at: hidden, to: fixture.file(name))
     fixture.pass(.seconds(60))
     fixture.waits(for: [])
     XCTAssertEqual(fixture.server.applied, ["free", "1", "2"].map(body))
-    XCTAssertEqual(fixture.problems.all.count, 1)
+    XCTAssertEqual(fixture.problems.all.count, 1, "\(fixture.problems.all)")
   }
 
   func test_outbox_row_34_baseURLFieldsAndSignature_areThoseOfTheAttempt() throws {
