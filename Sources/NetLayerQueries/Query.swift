@@ -27,8 +27,11 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
   /// Forgets the values of a user as soon as the user signs out.
   func followAccounts() {
     for source in address.sources {
-      let change = source.accountChanges?.subscribe(onNext: { [weak self] in
-        self?.drain.run { [weak self] in self?.checkOwner() }
+      let change = source.accountChanges?.subscribe(onNext: { [weak self, weak source] in
+        // At the signal, because the user may be back before the drain has time.
+        guard let source else { return }
+        let state = source.accountState
+        self?.drain.run { [weak self] in self?.checkOwner { $0.differ(from: state, of: source) } }
       })
       if let change { _ = signals.insert(change) }
     }
@@ -41,7 +44,9 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
     drain.run { [self] in
       sources.insertInOrder(source) { $0.watcher }
       checkOwner()
-      watcher.forgets { [weak self] former in self?.drain.run { [weak self] in self?.checkOwner(after: former) } }
+      watcher.forgets { [weak self] lost in
+        self?.drain.run { [weak self] in self?.checkOwner { !$0.differs(from: lost) } }
+      }
       let view = readers.withLock { readers -> QueryView<Output> in
         if let known = readers.views.first(where: { $0.id == view.id }) as? QueryView<Output> { return known }
         readers.views.append(view)
@@ -138,13 +143,12 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
 
   /// Forgets everything of a user who has signed out.
   ///
-  /// - Parameter lost: The users whose snapshot was not delivered, because they have changed. They may be back.
-  private func checkOwner(after lost: Accounts? = nil) {
+  /// - Parameter isBack: Returns whether the users had changed meanwhile, and are back.
+  private func checkOwner(_ isBack: (Accounts) -> Bool = { _ in false }) {
     guard let network = sources.first?.network ?? writer else { return }
     let present = network.accounts(of: address.request)
     let former = exchange(&accounts, with: present)
-    let isBack = lost.map { lost in former.map { !$0.differs(from: lost) } ?? false } ?? false
-    guard isBack || former.map(present.differs) ?? false else { return }
+    guard let former, present.differs(from: former) || isBack(former) else { return }
     for view in views { view.forget() }
     perform(state.handle(.reset))
   }

@@ -53,6 +53,11 @@ package struct Accounts: Sendable {
     return zip(users, former.users).contains { $0.source !== $1.source || $0.state.differs(from: $1.state) }
   }
 
+  /// Returns whether `state` is that of another user of `source`.
+  package func differ(from state: AccountState, of source: any AccountSource) -> Bool {
+    users.contains { $0.source === source && state.differs(from: $0.state) }
+  }
+
   /// Returns whether `call`, which began with the same sources, belongs to another user. One of nobody belongs to everybody.
   package func differ(from call: CallAccounts) -> Bool {
     users.contains { user in

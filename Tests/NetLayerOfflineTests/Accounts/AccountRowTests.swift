@@ -50,6 +50,28 @@ final class AccountRowTests: AccountTestCase {
     }
   }
 
+  func test_accounts_row_04_watch_ofAUserWhoIsBackBeforeTheQueryHasTime_isRequestedAgain() throws {
+    let server = try AskedServer()
+    for login in logins(server.url, "ann") {
+      server.clear()
+      let network = Network(Backend(baseURL: server.url, interceptors: [login.source]))
+      let shown = Notes()
+      let end = network.watch(Call<Response>.get("/me").as(JSON.self)).subscribe(onNext: { snapshot in
+        let user = snapshot.value?["user"].string ?? "none"
+        shown.add(user)
+        // The query's drain is busy with this function.
+        if shown.all.filter({ $0 == "ann 1" }).count == 1, user == "ann 1" {
+          login.signIn(nil)
+          login.signIn("ann")
+        }
+      })
+      XCTAssertTrue(
+        holds { server.seen.count { $0 == "GET /me ann 1" } == 2 && shown.all.last == "ann 1" },
+        "\(shown.all), \(server.seen)")
+      end.dispose()
+    }
+  }
+
   func test_accounts_rows_05_06_watch_ignoresANewTokenOfTheUser() throws {
     let server = try AskedServer()
     for login in logins(server.url, "ann") {
