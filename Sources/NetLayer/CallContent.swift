@@ -86,7 +86,7 @@ extension CallContent {
     if request.context[Signed.self] != nil { request.context[Signed.self] = nil }
     if !request.context[RedirectCredentials.self].isEmpty { request.context[RedirectCredentials.self] = [] }
     if request.attempt > 1 { request.attempt = 1 }
-    request.context[HasNotes.self] = true
+    if !request.context[HasCallingContext.self] { request.context[HasNotes.self] = true }
   }
 
   func adding(query parameters: Parameters) -> CallContent {

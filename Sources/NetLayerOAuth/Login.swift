@@ -66,11 +66,14 @@ struct Login: Sendable {
   }
 
   /// Returns the part of a URL before its query, with scheme and host in lowercase, and its parameters, unless they are invalid.
+  /// The part has no port that browsers leave out (RFC 9110 §4.2.3).
   private static func parts(_ url: String) -> (place: String, parameters: [String: String]?) {
     let halves = url.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    let origin = halves[0].prefixMatch(of: /[^:]*:(?:\/\/[^\/]*)?/)?.output ?? ""
-    let path = halves[0].dropFirst(origin.count)
-    return (origin.lowercased() + (path.isEmpty ? "/" : path), Form.parameters(of: halves.count == 2 ? halves[1] : ""))
+    let prefix = halves[0].prefixMatch(of: /[^:]*:(?:\/\/[^\/]*)?/)?.output ?? ""
+    let (path, text) = (halves[0].dropFirst(prefix.count), prefix.lowercased())
+    let origin =
+      text.wholeMatch(of: /(http:.*):80|(https:.*):443/).map { $0.output.1 ?? $0.output.2 ?? "" } ?? text[...]
+    return (String(origin) + (path.isEmpty ? "/" : path), Form.parameters(of: halves.count == 2 ? halves[1] : ""))
   }
 
   /// Returns random bytes in base64url.

@@ -38,6 +38,7 @@ extension NetworkError {
   /// The error without the secrets that the client sent or received.
   var withoutSecrets: NetworkError {
     var error = self
+    error.underlying = (underlying as? NetworkError)?.withoutSecrets ?? underlying
     error.request?.removeSecrets()
     error.response?.request.removeSecrets()
     let hasToken = response.map { String(decoding: $0.body, as: UTF8.self).contains("_token") } ?? false

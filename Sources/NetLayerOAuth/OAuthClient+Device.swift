@@ -65,6 +65,8 @@ struct DevicePolling {
   /// The lifetime of the code in seconds; 15 minutes if the server states none, although it must (§3.2).
   let lifetime: Double
   private var interval: Double
+  /// The pause that the last response asked for (RFC 9110 §10.2.3).
+  private var asked = 0.0
   private let start: Date
 
   init(_ response: TokenResponse, from start: Date) {
@@ -75,16 +77,17 @@ struct DevicePolling {
   /// Returns the pause before the next request; `nil` when the code has expired.
   func pause(at now: Date) -> Duration? {
     let rest = lifetime - now.timeIntervalSince(start)
-    return rest > 0 ? .seconds(min(interval, rest)) : nil
+    return rest > 0 ? .seconds(min(max(interval, asked), rest)) : nil
   }
 
   /// Adapts the interval to an error after which the server is asked again; throws any other one.
   mutating func note(_ error: NetworkError) throws(NetworkError) {
+    asked = error.retryAfter.map { $0 / .seconds(1) } ?? 0
     switch error.oauthCode {
     case "authorization_pending": return
     case "slow_down":
       let stated = error.response.flatMap { try? JSON(parsing: $0.body)["interval"].lifetime }
-      interval = max(interval, stated ?? interval + 5)
+      interval = max(interval + 5, stated ?? 0)
     case nil where error.isOutage: interval = max(interval, min(2 * interval, 60))
     default: throw error
     }

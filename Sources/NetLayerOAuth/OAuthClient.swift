@@ -75,11 +75,21 @@ public final class OAuthClient: Sendable {
   func post(
     _ form: [String: String], to url: URL?, _ name: String, of server: OAuthServer
   ) async throws(NetworkError) -> TokenResponse {
+    try await send(try await call(form, to: url, name, of: server))
+  }
+
+  /// Returns a call with a form and the client's authentication.
+  private func call(
+    _ form: [String: String], to url: URL?, _ name: String, of server: OAuthServer
+  ) async throws(NetworkError) -> Call<Response> {
     let url = try Self.endpoint(url, name)
     var (form, headers): ([String: String], HTTPHeaders) = (form, ["Accept": "application/json"])
     try await authentication.add(id, at: server, to: &form, &headers)
     let body = HTTPTask.data(Data(Form.text(form).utf8), contentType: Form.mediaType)
-    let call = Call.post(url, body, headers: headers)
+    return Call.post(url, body, headers: headers)
+  }
+
+  private func send(_ call: Call<Response>) async throws(NetworkError) -> TokenResponse {
     do { return try TokenResponse(try await network.response(call)) } catch { throw error.withoutSecrets }
   }
 
@@ -105,7 +115,8 @@ public final class OAuthClient: Sendable {
   ) throws(NetworkError) -> OAuthGrant {
     let claims = try response.claims(of: id, server: server, nonce: nonce, at: now)
     var token = try response.token(at: now)
-    token.account = claims["sub"].string
+    token.subject = claims["sub"].string
+    token.account = token.subject
     return OAuthGrant(
       token: token, scope: response.fields["scope"].string ?? scope, fields: response.fields, claims: claims)
   }
@@ -143,11 +154,18 @@ extension OAuthClient {
       throw NetworkError(kind: .authentication, reason: "\(cause): sign in, then call setToken")
     }
     let server = try await server()
-    do {
-      let response = try await token(["grant_type": "refresh_token", "refresh_token": refresh], from: server)
+    // A refusal that the authentication meets at another server is not this server's.
+    let form = ["grant_type": "refresh_token", "refresh_token": refresh].merging(audience) { own, _ in own }
+    let call = try await call(form, to: server.token, "token", of: server)
+    do throws(NetworkError) {
+      let response = try await send(call)
       // The ID token of a refresh may omit the nonce (OpenID Connect Core §12.2).
       var new = try grant(response, from: server, nonce: nil).token
       new.refresh = new.refresh ?? refresh
+      if let former = old.subject, let subject = new.subject, subject != former {
+        throw NetworkError.foreign("the ID token of the refresh is that of another user (OpenID Connect Core §12.2)")
+      }
+      new.subject = new.subject ?? old.subject
       // The app may have chosen another name for the user.
       new.account = old.account ?? new.account
       return new

@@ -108,12 +108,14 @@ extension URL {
 }
 
 extension Network {
-  /// This network for requests to an authorization server: without the signed-in user, the envelope and the parameters of the API,
-  /// without redirects, which could send secrets to another server (RFC 9700 §4.12), and with a limit for responses.
+  /// This network for requests to an authorization server: without the user, the envelope, the header fields and the parameters
+  /// of the API. A form is plain (RFC 6749 §3.2), and hides the code. No redirect could send secrets to another server (RFC 9700
+  /// §4.12), and responses have a limit.
   var forOAuth: Network {
     quiet {
-      $0.interceptors.removeAll { $0 is any AccountSource }
+      $0.interceptors.removeAll { $0 is any AccountSource || $0 is CompressionInterceptor }
       ($0.signer, $0.envelope, $0.commonParameters) = (nil, .none, { [:] })
+      ($0.headers, $0.redaction) = ([:], $0.redaction.hiding(["code"]))
       ($0.options.redirects, $0.options.maxBodySize, $0.options.cookies) = (.none, 1 << 20, nil)
     }
   }

@@ -27,10 +27,8 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
   /// Forgets the values of a user as soon as the user signs out.
   func followAccounts() {
     for source in address.sources {
-      let change = source.accountChanges?.subscribe(onNext: { [weak self, weak source] in
-        // At the signal, because the user may be back before the drain has time.
+      let change = source.accountStates?.subscribe(onNext: { [weak self, weak source] state in
         guard let source else { return }
-        let state = source.accountState
         self?.drain.run { [weak self] in self?.checkOwner { $0.differ(from: state, of: source) } }
       })
       if let change { _ = signals.insert(change) }

@@ -181,7 +181,7 @@ final class DurableFileTests: XCTestCase {
     }
     for _ in 0..<2000 { XCTAssertNoThrow(try directory.create(Data(), isCache: true).rename(to: "note")) }
     isOver.withLock { $0 = true }
-    wait(for: [swept], timeout: 10)
+    wait(for: [swept], timeout: 60)
     XCTAssertEqual(try names(), ["note"])
   }
 

@@ -243,4 +243,30 @@ final class LoopbackTests: XCTestCase {
     _ = await task.result
     XCTAssert(holds { openDescriptors.count < before }, "\(before), now \(openDescriptors.count)")
   }
+
+  /// RFC 9110 §4.2.3: browsers leave the scheme's port out.
+  func test_theRedirectIsFound_withoutTheSchemesPort() async throws {
+    for (redirect, visited) in [
+      ("http://127.0.0.1:80/callback", "http://127.0.0.1/callback"), ("https://app.test:443/", "https://App.test"),
+      ("https://app.test/cb", "https://app.test:443/cb"), ("http://127.0.0.1:80/cb", "http://127.0.0.1:80/cb"),
+    ] {
+      let world = World(good)
+      let grant = try await world.client().authorize(redirectingTo: redirect) {
+        url("\(visited)?code=c&state=\($0.pairs["state"] ?? "")")
+      }
+      XCTAssertEqual(grant.token.access, "a")
+      XCTAssertEqual(world.forms[0]["redirect_uri"], redirect)
+    }
+    for (redirect, visited) in [
+      ("http://127.0.0.1:8080/", "http://127.0.0.1/"), ("http://app.test:443/", "http://app.test/"),
+      ("https://app.test:80/", "https://app.test/"),
+    ] {
+      let error = try await thrown {
+        try await World(good).client().authorize(redirectingTo: redirect) {
+          url("\(visited)?code=c&state=\($0.pairs["state"] ?? "")")
+        }
+      }
+      XCTAssertEqual(error.kind, .rejected, redirect)
+    }
+  }
 }

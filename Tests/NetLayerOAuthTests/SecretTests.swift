@@ -9,7 +9,7 @@ import XCTest
 final class SecretTests: XCTestCase {
   private static let secrets = [
     "s3cret-client", "s3cret-access", "s3cret-refresh", "s3cret-device", "s3cret-assertion", "s3cret-verifier",
-    "s3cret-password", Data("cli:s3cret-client".utf8).base64EncodedString(),
+    "s3cret-password", "s3cret-code", Data("cli:s3cret-client".utf8).base64EncodedString(),
   ]
 
   private func check(_ text: String, _ place: String, line: UInt = #line) {
@@ -65,7 +65,9 @@ final class SecretTests: XCTestCase {
       let client = world.client(authentication: authentication, parameters: ["client_secret": "s3cret-client"])
       let grants = [
         try await client.authorizeDevice { self.check(self.dumped($0), "the device code") },
-        try await client.authorize(redirectingTo: "app:/cb") { url("app:/cb?code=c&state=\($0.pairs["state"] ?? "")") },
+        try await client.authorize(redirectingTo: "app:/cb") {
+          url("app:/cb?code=s3cret-code&state=\($0.pairs["state"] ?? "")")
+        },
         try await client.grant("password", ["username": "u", "password": "s3cret-password"]),
       ]
       let token = try await client.refresh(grants[0].token)
@@ -125,5 +127,22 @@ final class SecretTests: XCTestCase {
     }
     check(lost)
     XCTAssertEqual(lost.request?.url, World.server.token)
+  }
+
+  func test_noSecretIsShown_ofAnEarlierAttempt() async throws {
+    for authentication in authentications() {
+      let count = Counter()
+      let stub = StubTransport { _ in count.next() == 1 ? .response(status: 503) : .never }
+      let policy = RetryPolicy(attempts: 3, initialDelay: .milliseconds(1))
+      let network = Network(
+        Backend(
+          transport: stub, timeouts: .init(call: .milliseconds(200)),
+          interceptors: [RetryInterceptor(policy: policy, isRepeatable: { _ in true })]))
+      let client = OAuthClient(server: World.server, id: "cli", authentication: authentication, network: network)
+      let error = try await thrown { try await client.refresh(Token(access: "a", refresh: "s3cret-refresh")) }
+      XCTAssertEqual(error.kind, .timeout)
+      check(error)
+      check(try XCTUnwrap(error.underlying as? NetworkError))
+    }
   }
 }

@@ -41,7 +41,7 @@ final class ErrorWordsTests: UploadTestCase {
     })
     outbox.start()
     try outbox.send(.post("/notes", json: ["text": "tea"]))
-    await fulfillment(of: [stored], timeout: 10)
+    await fulfillment(of: [stored], timeout: 60)
     subscription.dispose()
     let doors: [(String, NetworkError?)] = [
       ("fetch", await thrown { _ = try await network.fetch(.get("/"), as: [Int].self) }),

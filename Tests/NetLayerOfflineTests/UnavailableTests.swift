@@ -167,6 +167,29 @@ final class UnavailableTests: XCTestCase {
     XCTAssertGreaterThanOrEqual(rejecting.gaps.prefix(3).min() ?? 0, 199)
   }
 
+  /// Rejects the first chunks.
+  private struct RejectingChunks: Interceptor {
+    let count = Counter()
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+      .deferred {
+        guard request.method == .patch, count.next() <= 2 else { return next(request) }
+        throw NetworkError(kind: .unavailable, reason: "not sent", request: request)
+      }
+    }
+  }
+
+  func test_uploads_keepTheSizeOfTheirRequests() async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "unavailable-\(UUID().uuidString)")
+    try Data(repeating: 7, count: 16 << 20).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let server = try UploadServer(.tus)
+    let network = Network(Backend(baseURL: server.url, interceptors: [RejectingChunks()]))
+    let policy = RetryPolicy(attempts: 8, initialDelay: .zero)
+    let response = try await network.upload(file, to: .post("/files"), by: .tus, retry: policy)
+    XCTAssertTrue((200...299).contains(response.status))
+    XCTAssertEqual(server.requests.filter { $0.method == "PATCH" }.map(\.body.count), [16 << 20])
+  }
+
   func test_liveQueries() {
     let virtual = VirtualNetwork(.json("[1]"))
     let rejecting = Rejecting(0)

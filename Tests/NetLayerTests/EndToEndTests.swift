@@ -117,11 +117,11 @@ final class EndToEndTests: XCTestCase {
     let events = Counter()
     let subscription = network(server).json(.get, "/").subscribe(
       onNext: { _ in events.next() }, onError: { _ in events.next() })
-    wait(for: [arrived], timeout: 10)
+    wait(for: [arrived], timeout: 60)
     subscription.dispose()
     let closed = XCTNSPredicateExpectation(
       predicate: NSPredicate { _, _ in server.openConnectionCount == 0 }, object: nil)
-    wait(for: [closed], timeout: 10)
+    wait(for: [closed], timeout: 60)
     XCTAssertEqual(events.value, 0)
   }
 

@@ -154,7 +154,7 @@ final class NetworkTests: XCTestCase {
     }
     let released = XCTNSPredicateExpectation(
       predicate: NSPredicate { _, _ in Hooks.liveSubscriptionCount <= before }, object: nil)
-    wait(for: [released], timeout: 10)
+    wait(for: [released], timeout: 60)
   }
 
   func test_row_2_14_environment_selectsTheBaseURL() throws {

@@ -37,7 +37,7 @@ final class PortableFoundationTests: XCTestCase {
       done.fulfill()
     }
     XCTAssertEqual(try reading.readToEnd(), bytes)
-    wait(for: [done], timeout: 10)
+    wait(for: [done], timeout: 60)
     XCTAssertFalse(writeAll(bytes, to: -1))
     XCTAssertEqual(SystemError.last.code, .EBADF)
   }
@@ -63,7 +63,7 @@ final class PortableFoundationTests: XCTestCase {
       pointer.value = UnsafeMutableRawPointer(bitPattern: 32)
       done.fulfill()
     }
-    wait(for: [done], timeout: 10)
+    wait(for: [done], timeout: 60)
     XCTAssertEqual(pointer.value, UnsafeMutableRawPointer(bitPattern: 16))
   }
 

@@ -51,5 +51,5 @@ package func withoutDescriptors(but left: Int = 0, _ work: () throws -> Void) re
 package func closesDescriptors(_ work: (_ round: Int) throws -> Void) rethrows -> Bool {
   let before = openDescriptors.count
   for round in 0..<20 { try work(round) }
-  return holds(within: 5) { openDescriptors.count < before + 10 }
+  return holds(within: 20) { openDescriptors.count < before + 10 }
 }

@@ -23,7 +23,7 @@ package final class RawClient: Sendable {
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     address.sin_port = port.bigEndian
     // A server that never responds must fail the test instead of blocking it.
-    var limit = timeval(tv_sec: 20, tv_usec: 0)
+    var limit = timeval(tv_sec: 120, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     let result = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -36,7 +36,7 @@ package final class RawClient: Sendable {
   /// Creates the server end of an accepted connection.
   package init(accepted descriptor: Int32) {
     self.descriptor = descriptor
-    var limit = timeval(tv_sec: 20, tv_usec: 0)
+    var limit = timeval(tv_sec: 120, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   }
 

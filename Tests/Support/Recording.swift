@@ -28,7 +28,7 @@ extension XCTestCase {
       onError: { error in recorder.note { $0.errors.append(error) } },
       onCompleted: { recorder.note { $0.completions += 1 } },
       onDisposed: { ended.fulfill() })
-    wait(for: [ended], timeout: 10)
+    wait(for: [ended], timeout: 60)
     subscription.dispose()
     let seen = recorder.seen
     XCTAssertEqual(seen.ends, 1, "the stream must end exactly once", file: file, line: line)

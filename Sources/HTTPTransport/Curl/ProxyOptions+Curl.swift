@@ -61,7 +61,7 @@
       case .url(let url, _): return ProxyRoute(url.absoluteString, setting: Self.setting)
       case .environment:
         for name in Self.variables(isSecure: isSecure) {
-          guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { continue }
+          guard let value = Self.variable(name) else { continue }
           if let failure = Self.failure(of: value, in: "the variable \(name)") { throw failure }
           return ProxyRoute(value, setting: "the variable \(name)")
         }
@@ -76,7 +76,7 @@
       case .none: return true
       case .url(_, except: let hosts): entries = hosts
       case .environment:
-        let list = (getenv("no_proxy") ?? getenv("NO_PROXY")).map { String(cString: $0) } ?? ""
+        let list = Self.variable("no_proxy") ?? Self.variable("NO_PROXY") ?? ""
         entries = list.split { ", ".contains($0) }.map(String.init)
       }
       let host = (host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased()
@@ -84,6 +84,11 @@
         let entry = entry.trimming { $0 == "." || $0 == " " || $0 == "[" || $0 == "]" }.lowercased()
         return entry == "*" || host == entry || host.hasSuffix("." + entry) || Self.isAddress(host, in: entry)
       }
+    }
+
+    /// Returns the value of a variable of the environment; `nil` for none or an empty one.
+    private static func variable(_ name: String) -> String? {
+      getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// Returns whether `host` is an address of the block `block`, such as `10.0.0.0/8`.

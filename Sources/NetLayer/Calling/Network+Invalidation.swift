@@ -67,7 +67,9 @@ package enum WriteOutcome {
 
   package init(after error: any Error) {
     let error = NetworkError.wrapping(error)
-    let isUnsent = error.response == nil && [.encoding, .invalidRequest].contains(error.kind)
+    let isUnsent =
+      error.response == nil && [.encoding, .invalidRequest, .unavailable].contains(error.kind)
+      && error.request?.wasSentBefore != true
     let isRejected = error.kind == .status && error.response.map { WriteOutcome($0) } == .rejected
     self = isUnsent || isRejected ? .rejected : .unknown
   }

@@ -28,8 +28,10 @@ extension Network {
   ///
   /// - Throws: The error with which the call fails before it sends something; its kind is `cancelled` if the task is cancelled.
   public func preparedRequest(for endpoint: some Endpoint) async throws(NetworkError) -> Request {
-    let (call, accept) = (CallContent(endpoint), endpoint.accept)
-    let requests = Observable<Request>.create { [self] observer in
+    var call = CallContent(endpoint)
+    let accept = endpoint.accept
+    call.caching.invalidates = []
+    let requests = Observable<Request>.create { [self, call] observer in
       let unsent = reading.error(.invalidRequest, "an interceptor responds itself, so that nothing would be sent")
       return Network(preparing: self) { observer.onNext($0) }.response(to: call, accept: accept)
         .subscribe(onSuccess: { _ in observer.onError(unsent) }, onError: observer.onError)

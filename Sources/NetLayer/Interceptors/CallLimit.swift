@@ -17,6 +17,8 @@ final class CallLimit: Disposable {
     /// On the clock; `nil` for none.
     var deadline: Duration?
     var isOver = false
+    /// Whether the call has ended, so that an error, whose request has this limit, would be kept forever.
+    var isDisposed = false
     var work: [any LimitedWork] = []
     /// The last failure of the transport, or of a response that is not a success.
     var last: (@Sendable () -> NetworkError)?
@@ -76,7 +78,7 @@ final class CallLimit: Disposable {
   }
 
   /// Forgets the requests of a call that has ended. Work that outlives it, such as a refresh of the cache, has no limit.
-  func dispose() { state.release { state in exchange(&state, with: State()) } }
+  func dispose() { state.release { state in exchange(&state, with: State(isDisposed: true)) } }
 
   // MARK: The requests
 
@@ -106,7 +108,7 @@ final class CallLimit: Disposable {
 
   /// Notes a failure of the transport, or of a response, whose error is made when it is needed.
   func note(_ failure: @escaping @Sendable () -> NetworkError) {
-    state.release { state in state.isOver ? nil : exchange(&state.last, with: failure) }
+    state.release { state in state.isOver || state.isDisposed ? nil : exchange(&state.last, with: failure) }
   }
 
   func explained(_ error: NetworkError) -> NetworkError {

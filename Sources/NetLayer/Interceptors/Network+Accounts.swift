@@ -15,9 +15,7 @@ extension Network {
 
   /// The changes of each source, as the name of its present user; `nil` for nobody, and for a user without a name.
   package var accountChanges: [Observable<String?>] {
-    accountSources.compactMap { source in
-      source.accountChanges?.map { [weak source] in source?.accountState.name }
-    }
+    accountSources.compactMap { $0.accountStates?.map(\.name) }
   }
 
   package func begun(_ request: Request) -> Request {
@@ -62,5 +60,12 @@ extension Network {
         .timeout(limit, other: .error(late), scheduler: backend.clock)
         .map { [self] in self.accounts(of: request) }.asSingle()
     }
+  }
+}
+
+extension AccountSource {
+  /// The state at each change, because the user may be back when a query or an outbox has time for it.
+  package var accountStates: Observable<AccountState>? {
+    accountChanges?.map { [weak self] in self?.accountState ?? .unknown }
   }
 }

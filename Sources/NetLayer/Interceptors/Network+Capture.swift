@@ -13,7 +13,9 @@ extension Network {
     }
     var (content, request) = (content, Request(method: content.method, url: url, headers: content.headers))
     request.context = content.context
+    let hasNotes = !request.context.isEmpty
     captureContext(into: &request)
+    request.context[HasNotes.self] = hasNotes
     request.context[HasCallingContext.self] = true
     content.context = request.context
     return content

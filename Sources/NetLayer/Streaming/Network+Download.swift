@@ -30,7 +30,9 @@ extension Network {
       ResumableDownload(try PartialFile(resuming: destination), sha256: sha256, clock: clock)
     } observableFactory: { writer in
       // Release the file before the downstream receives the error, because a retry resumes the file immediately.
-      self.attempt(writer, try endpoint(), mayRestart: true).do(onError: { _ in writer.dispose() })
+      self.attempt(writer, self.begun(CallContent(try endpoint())), mayRestart: true).do(onError: { _ in
+        writer.dispose()
+      })
     }
     .mapError { [reading] in reading.report($0) }
   }
@@ -60,9 +62,9 @@ extension Network {
   }
 
   private func attempt(
-    _ writer: ResumableDownload, _ endpoint: any Endpoint, mayRestart: Bool
+    _ writer: ResumableDownload, _ content: CallContent, mayRestart: Bool
   ) -> Observable<TransferEvent<URL>> {
-    var call = CallContent(endpoint)
+    var call = content
     let mayBeCoded = call.headers["Accept-Encoding"] != nil
     // A content coding would make the ranges refer to the coded bytes, not to the file.
     if !mayBeCoded { call.headers["Accept-Encoding"] = "identity" }
@@ -81,7 +83,7 @@ extension Network {
           writer.finish(streamed.response, observer)
           return Disposables.create()
         }
-      case .restart where mayRestart: return self.attempt(writer, endpoint, mayRestart: false)
+      case .restart where mayRestart: return self.attempt(writer, content, mayRestart: false)
       case .restart, .fail: return self.failure(of: streamed)
       }
     }

@@ -195,7 +195,8 @@ final class UploadRun<E: Endpoint>: Disposable {
         onSuccess: { [self] response in post(.reply(method.reply(response)), number, .success(response)) },
         onError: { [self] error in
           let error = NetworkError.wrapping(error)
-          post(error.isTransient ? .lost : .refused, number, .failure(error))
+          let event: UploadState.Event = error.kind == .unavailable ? .unsent : error.isTransient ? .lost : .refused
+          post(event, number, .failure(error))
         })
   }
 

@@ -62,6 +62,8 @@ struct UploadState: Sendable {
     case reply(Reply)
     /// The request in flight has ended without a response, and a later one may succeed.
     case lost
+    /// The request was rejected here, and a later one may succeed.
+    case unsent
     /// The request in flight can't succeed, or a later one is not wanted.
     case refused
     /// The last chunk of the file is in memory, and the file has not changed since the start.
@@ -155,7 +157,8 @@ struct UploadState: Sendable {
     case (.reply(let reply), .creating): return created(reply)
     case (.reply(let reply), .asking): return asked(reply)
     case (.reply(let reply), .sending): return accepted(reply)
-    case (.lost, .creating), (.lost, .asking): return pause()
+    case (.lost, .creating), (.lost, .asking), (.unsent, .creating), (.unsent, .asking), (.unsent, .sending):
+      return pause()
     case (.lost, .sending):
       isCut = true
       return pause()

@@ -13,6 +13,6 @@ final class DemoProcessTests: XCTestCase {
       interrupted.interrupt()
       _ = interrupted.wait()
     }
-    XCTAssertTrue(holds(within: 5) { openDescriptors.count <= before }, "\(openDescriptors.count) for \(before)")
+    XCTAssertTrue(holds(within: 20) { openDescriptors.count <= before }, "\(openDescriptors.count) for \(before)")
   }
 }

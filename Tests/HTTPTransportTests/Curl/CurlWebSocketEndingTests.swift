@@ -150,7 +150,7 @@ import XCTest
       loop.whenEnded { ended.fulfill() }
       loop.shutDown()
       XCTAssertEqual(loop.start("test"), 0)
-      wait(for: [ended], timeout: 10)
+      wait(for: [ended], timeout: 60)
     }
   }
 #endif

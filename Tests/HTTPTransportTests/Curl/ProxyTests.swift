@@ -217,6 +217,11 @@
         defer { unsetenv("no_proxy") }
         XCTAssertEqual(ProxyOptions.environment.bypasses(host), isException, "\(list) \(host)")
       }
+      // libcurl ignores an empty variable.
+      setenv("no_proxy", "", 1)
+      setenv("NO_PROXY", "b", 1)
+      defer { for name in ["no_proxy", "NO_PROXY"] { unsetenv(name) } }
+      XCTAssertTrue(ProxyOptions.environment.bypasses("b"))
     }
 
     func test_theHostIsThatOfTheURL_onAKeptConnectionToAProxy() throws {

@@ -18,7 +18,7 @@
         result.withLock { $0 = received }
         done.fulfill()
       }
-      wait(for: [done], timeout: 10)
+      wait(for: [done], timeout: 60)
       return try result.withLock { $0 }?.get().json().string
     }
 

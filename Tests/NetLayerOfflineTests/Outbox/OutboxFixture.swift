@@ -163,7 +163,7 @@ final class OutboxFixture {
     XCTAssert(holds(within: 20) { life == nil }, "the outbox still runs", file: file, line: line)
   }
 
-  /// What an outbox keeps until the last of its work has ended.
+  /// An object that an outbox keeps until the last of its work has ended.
   final class Life: Sendable {}
 
   static func text(_ outcome: Outbox.Outcome) -> String {

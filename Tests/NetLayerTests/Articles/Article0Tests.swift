@@ -44,7 +44,7 @@ final class Article0Tests: XCTestCase {
         onError: { error in XCTFail(error.localizedDescription) }
       )
       .disposed(by: bag)
-    wait(for: [refreshed], timeout: 10)
+    wait(for: [refreshed], timeout: 60)
     XCTAssertTrue(
       try SharedDefault.install().requests.contains { $0.target == "/user/detail.do?token=secret&userid=7" })
   }

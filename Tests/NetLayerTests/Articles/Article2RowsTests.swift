@@ -105,6 +105,6 @@ final class Article2RowsTests: XCTestCase {
         replied.fulfill()
       }
     }
-    wait(for: [replied], timeout: 10)
+    wait(for: [replied], timeout: 60)
   }
 }

@@ -94,7 +94,7 @@ final class Article2Tests: XCTestCase {
         XCTAssertEqual(movies, [Movie(id: 1, title: "t", rating: 7.5)])
         completed.fulfill()
       }
-      wait(for: [completed], timeout: 10)
+      wait(for: [completed], timeout: 60)
       XCTAssertEqual(server.requests.map(\.target), ["/\(place)/3/movie/now_playing?api_key=key&page=1"])
     }
   }
@@ -108,7 +108,7 @@ final class Article2Tests: XCTestCase {
       XCTAssertEqual(error, NetworkError.Messages.localized.authentication)
       completed.fulfill()
     }
-    wait(for: [completed], timeout: 10)
+    wait(for: [completed], timeout: 60)
   }
 
   func test_row_2_18_missingNetwork_isNotAnAPIError() throws {
@@ -132,7 +132,7 @@ final class Article2Tests: XCTestCase {
     }
     router.cancel()
     router.cancel()
-    wait(for: [completed], timeout: 10)
+    wait(for: [completed], timeout: 60)
     XCTAssertEqual(transport.cancelled.count, 2)
   }
 
@@ -148,6 +148,6 @@ final class Article2Tests: XCTestCase {
       if case .success(let response) = result, response.status == 200 { replied.fulfill() }
     }
     request.dispose()
-    wait(for: [cancelled, replied], timeout: 10)
+    wait(for: [cancelled, replied], timeout: 60)
   }
 }

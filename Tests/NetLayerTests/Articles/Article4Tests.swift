@@ -67,7 +67,7 @@ final class Article4Tests: XCTestCase {
         onError: { error in XCTFail("\(error)") }
       )
       .disposed(by: bag)
-    wait(for: [received], timeout: 10)
+    wait(for: [received], timeout: 60)
     let request = try XCTUnwrap(server.requests.first)
     XCTAssertEqual(request.target, "/v3/movies?adult=0&lang=zh&page=1")
     XCTAssertEqual(request.header("X-Client"), "test")
@@ -106,7 +106,7 @@ final class Article4Tests: XCTestCase {
         done.fulfill()
       })
       .disposed(by: bag)
-    wait(for: [done], timeout: 10)
+    wait(for: [done], timeout: 60)
   }
 
   func test_row_3_3_endpoint_isCalledOnTheDefaultNetwork() throws {

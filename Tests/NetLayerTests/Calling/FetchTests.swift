@@ -283,7 +283,7 @@ final class FetchTests: XCTestCase {
       XCTAssertEqual(try? result.get().status, 200)
       done.fulfill()
     }
-    wait(for: [done], timeout: 10)
+    wait(for: [done], timeout: 60)
   }
 
   func test_query_replacesParametersOfTheSameNames() async throws {

@@ -31,12 +31,12 @@ final class StartTests: XCTestCase {
     running.cancel()
     running.cancel()
     XCTAssertTrue(running.isDisposed)
-    wait(for: [replied, cancelled], timeout: 10)
+    wait(for: [replied, cancelled], timeout: 60)
     let refused = expectation(description: "refused")
     request.start(on: network(StubTransport { _ in .json("{}", status: 404) })) { result in
       if case .failure(let error) = result, error.kind == .status { refused.fulfill() }
     }
-    wait(for: [refused], timeout: 10)
+    wait(for: [refused], timeout: 60)
   }
 
   func test_row_2_21_endpoint_isStartedForAResult() {
@@ -44,7 +44,7 @@ final class StartTests: XCTestCase {
     Router<Get>(network(StubTransport { _ in .json("8") })).request(Get()) { (result: Result<Int, NetworkError>) in
       if case .success(8) = result { routed.fulfill() }
     }
-    wait(for: [routed], timeout: 10)
+    wait(for: [routed], timeout: 60)
   }
 
   func test_row_0_12_synchronousCall_completes_whenItsDeliveryWouldBeBlocked() throws {

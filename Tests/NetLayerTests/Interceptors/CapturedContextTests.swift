@@ -126,4 +126,55 @@ final class CapturedContextTests: XCTestCase {
     virtual.scheduler.start()
     XCTAssertEqual(virtual.notes.all.map { $0.prefix(3) }, ["200"])
   }
+
+  private final class Login: Interceptor, AccountSource {
+    let user = Box("ann")
+    var accountState: AccountState { .user(user.value) }
+    var accountChanges: Observable<Void>? { .never() }
+    func covers(_ request: Request) -> Bool { true }
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+      let user = user.value
+      return next(request, with: Request.Credentials(account: user, headers: ["X-User": user]))
+    }
+  }
+
+  func test_aDownloadThatStartsAgain_hasTheUserAndTheContextOfItsBeginning() async throws {
+    for leaves in [false, true] {
+      let (login, notes, count) = (Login(), Notes(), Counter())
+      let stub = StubTransport { request in
+        guard count.next() == 1 else { return .chunks([Data((request.headers["X-User"] ?? "-").utf8)]) }
+        if leaves { login.user.value = "bob" }
+        return .response(status: 416)
+      }
+      let network = Network(
+        Backend(
+          baseURL: URL(string: "https://api.test"), transport: stub, interceptors: [Capturing(notes: notes), login]))
+      let file = FileManager.default.temporaryDirectory.appending(path: "download-\(UUID().uuidString)")
+      defer { try? FileManager.default.removeItem(at: file) }
+      let error = await Caller.$name.withValue("ann") { () async -> NetworkError? in
+        do throws(NetworkError) { try await network.download(.get("/a"), to: file) } catch { return error }
+        return nil
+      }
+      XCTAssertEqual(error?.kind, leaves ? .authentication : nil)
+      XCTAssertEqual(try? String(contentsOf: file, encoding: .utf8), leaves ? nil : "ann")
+      XCTAssertEqual(stub.requests.map { $0.headers["X-User"] }, leaves ? ["ann"] : ["ann", "ann"])
+      XCTAssertEqual(notes.all, ["ann -", "ann -"])
+    }
+  }
+
+  func test_equalPagesAtOnce_areSentOnce_unlessTheCallerAddsAValue() {
+    for (hasNote, count) in [(false, 1), (true, 2)] {
+      let virtual = VirtualNetwork(.json("[1]", after: .seconds(1)))
+      let network = virtual.network(CoalescingInterceptor(), TraceInterceptor { TraceContext() })
+      var call = Call<Response>.get("/a")
+      if hasNote { call.context[Note.self] = "own" }
+      let calls = (0..<2).map { _ in
+        network.pages(call, of: Int.self, by: .link).subscribe(onNext: { virtual.notes.add("\($0.items)") })
+      }
+      virtual.scheduler.start()
+      XCTAssertEqual(virtual.notes.all, ["[1]", "[1]"])
+      XCTAssertEqual(virtual.stub.requests.count, count)
+      withExtendedLifetime(calls) {}
+    }
+  }
 }

@@ -80,4 +80,27 @@ final class ReleaseTests: XCTestCase {
     }
     return canary
   }
+
+  func test_aFailedRefreshOfTheCache_thatOutlivesItsCall_isReleased() {
+    let failures: [StubTransport.StubbedResponse] = [
+      .failure(.connection, after: .seconds(1)), .json("x", status: 404, after: .seconds(1)),
+    ]
+    for failure in failures {
+      for limit in [Duration?.none, .seconds(10)] {
+        let count = Counter()
+        var virtual: VirtualNetwork? = VirtualNetwork { _ in
+          let fields: HTTPHeaders = ["Cache-Control": "max-age=1, stale-while-revalidate=100"]
+          return count.next() == 1 ? .response(headers: fields, body: Data("1".utf8)) : failure
+        }
+        let cache = CacheInterceptor(ResponseCache(storingIn: nil))
+        _ = virtual?.network(cache).request(.get("/a")).subscribe()
+        virtual?.scheduler.advanceBy(5000)
+        weak let kept = virtual.map { begin($0, cache, limit, false) }
+        virtual?.scheduler.start()
+        XCTAssertGreaterThan(count.value, 1)
+        virtual = nil
+        XCTAssertNil(kept, limit == nil ? "no limit" : "limit")
+      }
+    }
+  }
 }

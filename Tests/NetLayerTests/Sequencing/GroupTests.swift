@@ -58,7 +58,7 @@ final class GroupTests: XCTestCase {
     XCTAssertEqual(merged.index, 1)
     let givenUp = XCTNSPredicateExpectation(
       predicate: NSPredicate { _, _ in transport.cancelled.count == 3 }, object: nil)
-    wait(for: [givenUp], timeout: 10)
+    wait(for: [givenUp], timeout: 60)
   }
 
   func test_row_3_13_disposingAGroupOrChain_cancelsRequestsInFlight_andStartsNoOthers() {
@@ -150,7 +150,7 @@ final class GroupTests: XCTestCase {
     taps.onNext(GetItem(name: "a"))
     taps.onNext(GetItem(name: "b"))
     taps.onCompleted()
-    wait(for: [done], timeout: 10)
+    wait(for: [done], timeout: 60)
     XCTAssertEqual(Set(names.all), ["a", "b"])
     let plain = Observable.of(Get(name: "x")).request(on: network).map { $0.status }
     XCTAssertEqual(record(plain).elements, [200])

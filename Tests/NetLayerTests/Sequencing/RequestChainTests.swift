@@ -156,15 +156,15 @@ final class RequestChainTests: XCTestCase {
         return GetUser(id: first.id)
       }
     let subscription = chain.run().subscribe(onNext: { _ in XCTFail("a result") })
-    wait(for: [reached], timeout: 10)
+    wait(for: [reached], timeout: 60)
     let sent = XCTNSPredicateExpectation(
       predicate: NSPredicate { _, _ in transport.requests.count == 2 }, object: nil)
-    wait(for: [sent], timeout: 10)
+    wait(for: [sent], timeout: 60)
     subscription.dispose()
     // The transport may not have returned the disposable yet; the chain then disposes of it later.
     let cancelled = XCTNSPredicateExpectation(
       predicate: NSPredicate { _, _ in transport.cancelled.count == 1 }, object: nil)
-    wait(for: [cancelled], timeout: 10)
+    wait(for: [cancelled], timeout: 60)
   }
 
   func test_errorThrownByAStep_isItsFailure() throws {

@@ -263,7 +263,7 @@ final class WebSocketSessionTests: XCTestCase {
       XCTAssertTrue("\(error)".contains("PlainTransport does not open WebSockets"), "\(error)")
       ended.fulfill()
     })
-    wait(for: [ended], timeout: 10)
+    wait(for: [ended], timeout: 60)
     XCTAssertEqual(stub.requests.count, 0)
   }
 }

@@ -22,6 +22,6 @@ final class HooksTests: StreamsTestCase {
       Hooks.onUnhandledError = { [asker = Asker(hasGone)] _, _, _ in withExtendedLifetime(asker) {} }
       Hooks.onUnhandledError = former
     }
-    wait(for: [hasGone], timeout: 10)
+    wait(for: [hasGone], timeout: 60)
   }
 }

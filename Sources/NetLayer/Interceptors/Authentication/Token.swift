@@ -13,6 +13,8 @@ public struct Token: Sendable, Hashable, Codable, CustomStringConvertible {
   ///
   /// A refreshed token without an account keeps the account of the old token.
   public var account: String?
+  /// The subject of the ID token, whatever the account is called; `nil` if there was none.
+  package var subject: String?
 
   /// Creates a token.
   public init(access: String, refresh: String? = nil, expiresAt: Date? = nil, account: String? = nil) {

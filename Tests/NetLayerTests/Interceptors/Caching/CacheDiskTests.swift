@@ -66,7 +66,7 @@ final class CacheDiskTests: XCTestCase {
         done.fulfill()
       })
     }
-    wait(for: [done], timeout: 10)
+    wait(for: [done], timeout: 60)
     cache.writing.resume()
     subscriptions.forEach { $0.dispose() }
     _ = cache.settle()

@@ -2,6 +2,7 @@ import Foundation
 import NetLayerTesting
 import Streams
 import StreamsTesting
+import TestSupport
 import XCTest
 
 @testable import HTTPTransport
@@ -193,5 +194,40 @@ final class CacheInvalidationTests: XCTestCase {
     let words = Envelope(code: "state", success: "ok")
     XCTAssertTrue(words.refuses(["state": "failed"]))
     XCTAssertFalse(words.refuses(["state": "ok"]))
+  }
+
+  /// Rejects what is sent while `isDown`.
+  private struct Rejecting: Interceptor {
+    let isDown: Box<Bool>
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+      .deferred {
+        guard isDown.value else { return next(request) }
+        throw NetworkError(kind: .unavailable, reason: "not sent", request: request)
+      }
+    }
+  }
+
+  func test_aWriteThatWasNotSent_removesNothing() {
+    let fields: HTTPHeaders = ["Cache-Control": "max-age=1, stale-if-error=600"]
+    let virtual = VirtualNetwork(.response(headers: fields, body: Data("1".utf8)))
+    let isDown = Box(false)
+    let network = virtual.network(CacheInterceptor(ResponseCache(storingIn: nil)), Rejecting(isDown: isDown))
+    var (read, write) = (Call<Response>.get("/a"), Call<Response>.post("/b"))
+    (read.tags, write.invalidates) = (["t"], ["t"])
+    virtual.note("read ", network.request(read))
+    virtual.scheduler.advanceTo(10_000)
+    isDown.value = true
+    virtual.note("write ", network.request(write))
+    virtual.scheduler.advanceTo(20_000)
+    virtual.note("read ", network.request(read))
+    virtual.scheduler.start()
+    XCTAssertEqual(virtual.notes.all.last, "read 200 1 @20000", "\(virtual.notes.all)")
+    // One that was sent before may have changed the data.
+    let again = Request(method: .post, url: URL(filePath: "/"))
+    for (attempt, outcome) in [(1, WriteOutcome.rejected), (2, .unknown)] {
+      var request = again
+      request.attempt = attempt
+      XCTAssertEqual(WriteOutcome(after: NetworkError(kind: .unavailable, reason: "", request: request)), outcome)
+    }
   }
 }

@@ -47,7 +47,7 @@ final class CacheRemovalTests: XCTestCase {
       let subscription = search.subscribe(onSuccess: { _ in done.fulfill() })
       removal(cache)
       cache.queue.resume()
-      wait(for: [done], timeout: 10)
+      wait(for: [done], timeout: 60)
       subscription.dispose()
       _ = cache.settle()
       XCTAssertNil(body(cache, "a"))

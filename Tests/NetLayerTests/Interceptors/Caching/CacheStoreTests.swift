@@ -354,7 +354,7 @@ final class CacheStoreTests: XCTestCase {
       let done = expectation(description: "searched")
       let subscription = search.subscribe(onSuccess: { _ in done.fulfill() })
       cache.store(entry("new \(round)"), for: "a", headers: [:])
-      wait(for: [done], timeout: 10)
+      wait(for: [done], timeout: 60)
       subscription.dispose()
       XCTAssertEqual(body(cache, "a"), "new \(round)")
     }
