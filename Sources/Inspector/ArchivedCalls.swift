@@ -11,10 +11,8 @@ struct ArchivedCalls: RandomAccessCollection, Sendable {
   /// The other entries of a call, by its first one.
   private var others: [Int: [Int]] = [:]
 
-  /// Creates the calls of entries that may have secrets.
-  init(_ entries: [HAREntry]) { self.init(redacted: entries.map { $0.redacted(.standard) }) }
-
-  init(redacted entries: [HAREntry]) {
+  /// Creates the calls of entries without secrets.
+  init(_ entries: [HAREntry]) {
     self.entries = entries
     var places: [Int: Int] = [:]
     for (index, entry) in entries.enumerated() {

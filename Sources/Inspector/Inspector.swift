@@ -32,7 +32,7 @@ public final class Inspector: Sendable {
   /// - Throws: `NetworkError` of kind `file` if the file can't be read, or of kind `other` if the system provides no socket.
   public convenience init(showing file: URL) throws(NetworkError) {
     try self.init(
-      .file(ArchivedCalls(redacted: HARReader.entries(of: file, hiding: .standard)), name: file.lastPathComponent))
+      .file(ArchivedCalls(HARReader.entries(of: file, hiding: .standard)), name: file.lastPathComponent))
   }
 
   private init(_ source: InspectedCalls) throws(NetworkError) {

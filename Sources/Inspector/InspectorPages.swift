@@ -116,7 +116,7 @@ final class InspectorPages: Sendable {
         // Not copied, because a file may have 64 MB.
         let archive = Data(
           bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: bytes.count, deallocator: .none)
-        return ImportedText(ArchivedCalls(redacted: try HARReader.entries(in: archive, hiding: .standard)))
+        return ImportedText(ArchivedCalls(try HARReader.entries(in: archive, hiding: .standard)))
       }
     }
     switch text {

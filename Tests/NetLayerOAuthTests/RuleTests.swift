@@ -457,4 +457,59 @@ final class TestClock: SchedulerType {
     }
     _ = try await thrown { [token] in try await world("bob").client(scope: "openid").refresh(token) }
   }
+
+  /// A server in memory with a document.
+  private func discovered(_ members: String, _ token: StubTransport.StubbedResponse = good) -> World {
+    World { request in
+      request.url.path.hasPrefix("/.well-known/")
+        ? .json(#"{"token_endpoint":"https://as/t","authorization_endpoint":"https://as/a",\#(members)}"#) : token
+    }
+  }
+
+  /// RFC 9207 §2.4: a server whose document says so always sends its issuer.
+  func test_rule12_aRedirectWithoutTheIssuerThatTheDocumentAnnounces_isRefused() async throws {
+    for (announces, isRefused) in [("true", true), ("false", false)] {
+      let world = discovered(
+        #""issuer":"https://as","authorization_response_iss_parameter_supported":\#(announces)"#)
+      let client = OAuthClient(issuer: "https://as", id: "cli", network: world.network)
+      func signIn(_ rest: String) async throws(NetworkError) -> OAuthGrant {
+        try await client.authorize(redirectingTo: "app:/cb") {
+          url("app:/cb?code=c&state=\($0.pairs["state"] ?? "")\(rest)")
+        }
+      }
+      if isRefused {
+        let error = try await thrown { try await signIn("") }
+        XCTAssertEqual(error.kind, .rejected)
+        XCTAssert(world.forms.allSatisfy { $0["code"] == nil })
+      }
+      let grant = try await signIn(isRefused ? "&iss=https://as" : "")
+      XCTAssertEqual(grant.token.access, "a")
+    }
+  }
+
+  /// RFC 8414 §3.3: the issuer is compared as the server writes it, whether the app ends it with a slash or not.
+  func test_rule22_theIssuerIsThatOfTheDocument() async throws {
+    let claims = #"{"iss":"https://as/","aud":"cli","exp":99999999999,"sub":"ann"}"#
+    for issuer in ["https://as", "https://as/"] {
+      let world = discovered(
+        #""issuer":"https://as/""#, .json(#"{"access_token":"a","id_token":"\#(idToken(claims))"}"#))
+      let client = OAuthClient(issuer: issuer, id: "cli", network: world.network)
+      let grant = try await client.grant("x", [:])
+      XCTAssertEqual(grant.token.account, "ann")
+    }
+  }
+
+  /// RFC 8628 §3.3.1: a page that a browser opens, and no program.
+  func test_rule21_thePageWithTheCode_isAPage() async throws {
+    for (page, isPage) in [("https://as/d?c=U", true), ("file:///bin/sh", false), ("as:run", false)] {
+      let world = World(
+        .json(
+          #"{"device_code":"d","user_code":"U","verification_uri":"https://as/d","verification_uri_complete":"\#(page)","access_token":"a"}"#
+        ))
+      let shown = Box<[OAuthClient.DeviceCode]>([])
+      _ = try await world.client().authorizeDevice { code in shown.update { $0.append(code) } }
+      XCTAssertEqual(shown.value.map(\.url), [url("https://as/d")])
+      XCTAssertEqual(shown.value.map(\.completeURL), [isPage ? url(page) : nil])
+    }
+  }
 }
