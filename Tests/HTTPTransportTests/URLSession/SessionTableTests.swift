@@ -43,11 +43,13 @@
       let status = Box(0)
       weak var sent: SessionTransfer?
       func send() {
-        sent =
+        let transfer =
           transport.send(Request(url: server.url("/")), progress: nil) { result in
             status.value = (try? result.get().status) ?? -1
           } as? SessionTransfer
-        XCTAssertNotNil(sent)
+        // The weak reference alone may be nil by now.
+        XCTAssertNotNil(transfer)
+        sent = transfer
       }
       send()
       until { status.value == 200 && sent == nil }
