@@ -39,8 +39,10 @@ public final class CircuitBreakerInterceptor: SendingInterceptor {
   private let group: @Sendable (Request) -> String
   private let isFailure: @Sendable (Response) -> Bool
   private let onChange: (@Sendable (_ circuit: String, State) -> Void)?
-  /// Guards the circuits. Requests are sent, and changes reported, outside the lock.
-  private let circuits = Locked<[Key: Circuit]>([:])
+  /// Guards the circuits, and the changes to report. Requests are sent, and changes reported, outside the lock.
+  private let state = Locked<(circuits: [Key: Circuit], changes: [(String, State)])>(([:], []))
+  /// Reports the changes one by one, in their order.
+  private let reports = Drain()
 
   /// Creates an interceptor whose circuits are closed.
   ///
@@ -55,7 +57,7 @@ public final class CircuitBreakerInterceptor: SendingInterceptor {
   ///   - probes: The number of successful probes that close a circuit.
   ///   - group: A closure that divides the requests to an origin into several circuits by a name, such as a route.
   ///   - isFailure: A closure that returns whether a response shows that the server is unavailable.
-  ///   - onChange: A closure that receives the name of a circuit and its new state, on the thread of the call that changed it.
+  ///   - onChange: A closure that receives the name of a circuit and its new state, one change at a time, on the thread of a call.
   public init(
     ratio: Double = 0.8, minimum: Int = 5, window: Duration = .seconds(10), pause: Duration = .seconds(1),
     maxPause: Duration = .seconds(5), probes: Int = 5, group: @escaping @Sendable (Request) -> String = { _ in "" },
@@ -114,17 +116,23 @@ public final class CircuitBreakerInterceptor: SendingInterceptor {
   }
 
   private func update<Result>(_ key: Key, _ change: (inout Circuit) -> Result) -> Result {
-    let (result, before, after) = circuits.withLock { circuits in
+    let (result, isChanged) = state.withLock { state in
       // The table must not grow without limit for a client of very many origins.
-      if circuits.count >= 4096, circuits[key] == nil { circuits = [:] }
-      var circuit = circuits[key] ?? Circuit()
+      if state.circuits.count >= 4096, state.circuits[key] == nil { state.circuits = [:] }
+      var circuit = state.circuits[key] ?? Circuit()
       let before = circuit.state
       let result = change(&circuit)
-      circuits[key] = circuit
-      return (result, before, circuit.state)
+      state.circuits[key] = circuit
+      let isChanged = circuit.state != before && onChange != nil
+      if isChanged { state.changes.append((key.text, circuit.state)) }
+      return (result, isChanged)
     }
-    if before != after { onChange?(key.text, after) }
+    if isChanged { reports.run { [self] in report() } }
     return result
+  }
+
+  private func report() {
+    for (circuit, state) in state.withLock({ exchange(&$0.changes, with: []) }) { onChange?(circuit, state) }
   }
 
   /// Passes on the first verdict on a request.

@@ -172,4 +172,29 @@ final class CircuitBreakerTests: XCTestCase {
     }
     XCTAssertLessThan(virtual.stub.requests.count, 10)
   }
+
+  func test_changesAreReportedInTheirOrder_oneAtATime() {
+    let (notes, isInside, isOver, end) = (Notes(), Flag(), Flag(), DispatchSemaphore(value: 0))
+    let count = Counter()
+    let breaker = CircuitBreakerInterceptor(
+      minimum: 1, pause: .zero,
+      onChange: { _, state in
+        if isInside.raise() { end.wait() }
+        notes.add("\(state)")
+      })
+    let stub = StubTransport { _ in count.next() == 1 ? .json("", status: 503) : .json("1") }
+    let network = Network(Backend(baseURL: URL(string: "http://h"), transport: stub, interceptors: [breaker]))
+    DispatchQueue.global().async { _ = network.responses(.get, "/a").subscribe() }
+    XCTAssertTrue(holds { isInside.isRaised })
+    DispatchQueue.global().async {
+      // A probe, whose change another thread reports meanwhile.
+      _ = network.responses(.get, "/a").subscribe()
+      isOver.raise()
+    }
+    XCTAssertTrue(holds { isOver.isRaised })
+    XCTAssertEqual(notes.all, [])
+    end.signal()
+    XCTAssertTrue(holds { notes.all.count >= 2 }, "\(notes.all)")
+    XCTAssertEqual(Array(notes.all.prefix(2)), ["open", "half-open"])
+  }
 }
