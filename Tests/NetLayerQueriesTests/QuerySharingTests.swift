@@ -425,4 +425,17 @@ final class QuerySharingTests: XCTestCase {
       return try JSONModelDecoder.default.decode(type, from: json)
     }
   }
+
+  func test_query_preparedWrite_invalidatesNothing() async throws {
+    let stub = StubTransport { _ in .json("[1]") }
+    let network = Network(Backend(baseURL: URL(string: "http://h/"), transport: stub))
+    let shown = Box<[Int]?>(nil)
+    let watching = network.watch(Posts()).subscribe(onNext: { shown.value = $0.value })
+    try await eventually("the list is shown") { shown.value == [1] }
+    let request = try await network.preparedRequest(for: AddPost(number: 2, invalidates: ["posts"]))
+    XCTAssertEqual(request.url.path, "/feed/add")
+    XCTAssertTrue(standsStill { stub.requests.count })
+    XCTAssertEqual(stub.requests.count, 1)
+    watching.dispose()
+  }
 }

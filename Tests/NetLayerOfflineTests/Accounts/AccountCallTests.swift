@@ -212,4 +212,45 @@ final class AccountCallTests: AccountTestCase {
     XCTAssertFalse(shown.all[before...].contains("ann 1"), "\(shown.all)")
     end.dispose()
   }
+
+  /// A login whose changes are silent.
+  private final class SilentLogin: Interceptor, AccountSource {
+    let user = Box("ann")
+    var accountState: AccountState { .user(user.value) }
+    var accountChanges: Observable<Void>? { .never() }
+    func covers(_ request: Request) -> Bool { true }
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+      let name = user.value
+      return next(request, with: Request.Credentials(account: name, headers: ["X-User": "\(name) 1"]))
+    }
+  }
+
+  func test_accounts_watcher_whoseUserWasAwayAtTheDelivery_receivesTheNextValue() throws {
+    let server = try AskedServer()
+    let login = SilentLogin()
+    let main = TestScheduler(resolution: .milliseconds(1))
+    let network = Network(Backend(baseURL: server.url, delivery: main, interceptors: [login]))
+    let (shown, end) = watch(network)
+    // Another watcher keeps the query busy, so that it sees the user only when she is back.
+    let (isInside, release, other) = (Flag(), DispatchSemaphore(value: 0), Box<(any Disposable)?>(nil))
+    DispatchQueue.global().async {
+      other.value = network.with { $0.delivery = nil }.watch(Call<Response>.get("/me").as(JSON.self)).subscribe(
+        onNext: { if $0.value != nil, isInside.raise() { release.wait() } })
+    }
+    XCTAssertTrue(holds { isInside.isRaised })
+    login.user.value = "bob"
+    main.start()
+    XCTAssertFalse(shown.all.contains("ann 1"), "\(shown.all)")
+    login.user.value = "ann"
+    release.signal()
+    XCTAssertTrue(
+      holds {
+        main.start()
+        return shown.all.last == "ann 1"
+      }, "\(shown.all)")
+    XCTAssertEqual(server.seen, ["GET /me ann 1", "GET /me ann 1"])
+    XCTAssertTrue(holds { other.value != nil })
+    other.value?.dispose()
+    end.dispose()
+  }
 }

@@ -220,16 +220,4 @@ final class PreparedRequestTests: XCTestCase {
     }
     XCTAssertEqual(stub.requests.count, 0)
   }
-
-  func test_aWrite_invalidatesNothing() async throws {
-    let stub = StubTransport { _ in .response(headers: ["Cache-Control": "max-age=60"]) }
-    let network = network(CacheInterceptor(ResponseCache(storingIn: nil))).with { $0.transport = stub }
-    var (read, write) = (Call<Response>.get("/a"), Call<Response>.post("/b"))
-    (read.tags, write.invalidates) = (["t"], ["t"])
-    _ = try await network.response(read)
-    let prepared = try await network.preparedRequest(for: write)
-    XCTAssertEqual(prepared.url.path, "/api/b")
-    _ = try await network.response(read)
-    XCTAssertEqual(stub.requests.count, 1, "the stored response remains")
-  }
 }
