@@ -144,7 +144,7 @@ final class Query: @unchecked Sendable {  // safe: the drain guards all mutable 
   /// - Parameter isBack: Returns whether the users had changed meanwhile, and are back.
   private func checkOwner(_ isBack: (Accounts) -> Bool = { _ in false }) {
     guard let network = sources.first?.network ?? writer else { return }
-    let present = network.accounts(of: address.request)
+    let present = network.accounts(of: address.request).following(accounts)
     let former = exchange(&accounts, with: present)
     guard let former, present.differs(from: former) || isBack(former) else { return }
     for view in views { view.forget() }

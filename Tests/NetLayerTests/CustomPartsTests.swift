@@ -9,6 +9,22 @@ private struct CountSigner: Signer {
   }
 }
 
+private struct AccountSigner: Signer {
+  let account: String?
+  func sign(_ content: ContentToSign) -> RequestSignature { RequestSignature() }
+}
+
+/// An interceptor that sends the key that it would store a response under.
+private struct KeyInterceptor: Interceptor {
+  func intercept(_ request: NetLayer.Request, next: InterceptorChain) -> Observable<Response> {
+    .deferred {
+      var request = request
+      request.headers["X-Key"] = try next.account(of: request)
+      return next(request)
+    }
+  }
+}
+
 /// Tests of the initializers with which users test their own signers, redirect rules and readers.
 final class CustomPartsTests: XCTestCase {
   private func request(_ path: String = "/a") throws -> NetLayer.Request {
@@ -19,6 +35,23 @@ final class CustomPartsTests: XCTestCase {
     let content = ContentToSign(
       request: try request(), parameters: [.init(name: "a", value: "1"), .init(name: "b", value: "x y")])
     XCTAssertEqual(CountSigner().sign(content).headers, ["X-Text": "a=1&b=x y", "X-Path": "/a"])
+  }
+
+  func test_signer_isPartOfTheKeysOfInterceptors() async throws {
+    var keys: [String?] = []
+    for account in ["ann", "bob", "ann", nil] {
+      let transport = StubTransport { _ in .response() }
+      let network = Network(
+        Backend(
+          baseURL: URL(string: "http://h"), transport: transport, signer: AccountSigner(account: account),
+          interceptors: [KeyInterceptor()]))
+      _ = try await network.fetch(.get("/a"))
+      keys.append(transport.requests.first?.headers["X-Key"])
+    }
+    XCTAssertEqual(Set(keys.prefix(3)).count, 2)
+    XCTAssertEqual(keys[0], keys[2])
+    XCTAssertNotEqual(keys[0], keys[1])
+    XCTAssertEqual(keys.map { $0?.count }, [64, 64, 64, nil])
   }
 
   func test_redirectRule_isCalledWithoutANetwork() throws {

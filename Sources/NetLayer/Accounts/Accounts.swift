@@ -4,7 +4,7 @@ import Streams
 /// The users of one request at one moment, according to the sources that cover it.
 package struct Accounts: Sendable {
   /// The covering sources, in the order of the interceptors, with their states.
-  private let users: [(source: any AccountSource, state: AccountState)]
+  private var users: [(source: any AccountSource, state: AccountState)]
   /// Those of all sources.
   private let all: [(source: any AccountSource, state: AccountState)]
   /// The accounts of a signer that is not a source, and of caches.
@@ -51,6 +51,16 @@ package struct Accounts: Sendable {
   package func differs(from former: Accounts) -> Bool {
     guard names == former.names, users.count == former.users.count else { return true }
     return zip(users, former.users).contains { $0.source !== $1.source || $0.state.differs(from: $1.state) }
+  }
+
+  /// The same, in which a user who is unknown is still that of `former`.
+  package func following(_ former: Accounts?) -> Accounts {
+    guard let former, !unknown.isEmpty else { return self }
+    var next = self
+    next.users = users.map { user in
+      user.state == .unknown ? former.users.first { $0.source === user.source } ?? user : user
+    }
+    return next
   }
 
   /// Returns whether `state` is that of another user of `source`.

@@ -106,6 +106,21 @@ final class AccountRowTests: AccountTestCase {
     end.dispose()
   }
 
+  func test_accounts_row_08_watch_ofAUserWhoIsUnknownForAMoment_isThatOfTheNextOne() throws {
+    let server = try AskedServer()
+    for next in ["ann", "bob"] {
+      server.clear()
+      let login = OwnLogin(.user("ann"), for: server.url)
+      let (shown, end) = watch(Network(Backend(baseURL: server.url, interceptors: [login])))
+      XCTAssertTrue(holds { shown.all.last == "ann 1" })
+      login.set(.unknown)
+      login.set(.user(next))
+      XCTAssertTrue(holds { shown.all.last == "\(next) 1" }, "\(shown.all)")
+      XCTAssertEqual(server.seen, next == "ann" ? ["GET /me ann 1"] : ["GET /me ann 1", "GET /me bob 1"])
+      end.dispose()
+    }
+  }
+
   func test_accounts_row_08_unknownUser_becomesKnown_withoutAChange() async throws {
     let server = try AskedServer()
     let login = OwnLogin(.unknown, for: server.url, stored: .user("ann"))

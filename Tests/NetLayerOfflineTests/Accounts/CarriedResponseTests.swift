@@ -140,8 +140,8 @@ final class CarriedResponseTests: CarriedAccountTestCase {
           let source = Flickering(first..<first + count)
           let stub = StubTransport(on: clock) { request in
             let who = request.headers["X-User"] ?? "-"
-            return .json(
-              request.url.path == "/me" && !isWrite ? #"["\#(who)"]"# : #""\#(who)""#, after: .milliseconds(10))
+            // The results of writes are texts.
+            return .json(isWrite ? who : #"["\#(who)"]"#, after: .milliseconds(10))
           }
           let network = network(stub, [source])
           let shown = Notes()
@@ -153,6 +153,7 @@ final class CarriedResponseTests: CarriedAccountTestCase {
               if source.isBack, let user = snapshot.value { shown.add(user) }
             }).disposed(by: bag)
             clock.advanceBy(100)
+            XCTAssertEqual(shown.all.last, "ann")
             source.looks.value = 0
             network.request(Call<Response>.post("/write").as(String.self), updating: feed).subscribe(onError: { _ in })
               .disposed(by: bag)
@@ -169,6 +170,41 @@ final class CarriedResponseTests: CarriedAccountTestCase {
         }
       }
     }
+  }
+
+  /// Signs another user in when the second page has arrived, by way of an unknown user, which is not a change.
+  private struct SigningIn: Interceptor {
+    let login: OwnLogin
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+      next(request).do(onNext: { [login] response in
+        guard response.url.path == "/2" else { return }
+        login.set(.unknown)
+        login.set(.user("bob"))
+      })
+    }
+  }
+
+  func test_furtherPage_isNotShownToAUserWhoSignsInAfterItHasArrived() {
+    let login = OwnLogin(.user("ann"), for: home)
+    let stub = StubTransport(on: clock) { request in
+      let link = request.url.path == "/1" ? "<http://h/2>; rel=next" : ""
+      let item = "\(request.headers["X-User"] ?? "-") \(request.url.path)"
+      return .response(
+        headers: ["Content-Type": "application/json", "Link": link], body: Data(#"["\#(item)"]"#.utf8))
+    }
+    let shown = Notes()
+    let more = PublishSubject<Void>()
+    let watching = network(stub, [SigningIn(login: login), login])
+      .watchPages(.get("/1"), of: String.self, loadingMoreOn: more).subscribe(onNext: { snapshot in
+        shown.add((snapshot.value ?? []).flatMap(\.items).joined(separator: ", "))
+      })
+    clock.advanceBy(100)
+    XCTAssertEqual(shown.all.last, "ann 1 /1")
+    more.onNext(())
+    clock.advanceBy(100)
+    watching.dispose()
+    XCTAssertTrue(stub.requests.contains { $0.url.path == "/2" })
+    XCTAssertFalse(shown.all.contains { $0.contains("/2") }, "\(shown.all)")
   }
 
   func test_cacheOfAnAppThatForgetsUsers_givesNobodyTheResponseOfAnother() {

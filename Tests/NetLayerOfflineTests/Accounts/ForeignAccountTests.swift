@@ -137,6 +137,31 @@ final class ForeignAccountTests: UploadTestCase {
     XCTAssertEqual(seen.all, ["authentication"])
   }
 
+  func test_linkOfAnotherOrigin_receivesNoResponseOfItsOwnCall_fromACacheWithOneKey() {
+    final class OneKey: Interceptor {
+      private let stored = Box<Response?>(nil)
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+        .deferred { [stored] in
+          if let response = stored.value { return .just(response) }
+          return next(request).do(onNext: { stored.value = $0 })
+        }
+      }
+    }
+    let stub = server()
+    let network = Network(
+      Backend(
+        baseURL: home, transport: stub, clock: clock, mapping: clock,
+        interceptors: [OneKey(), Session(home, passes: true)]))
+    let seen = Notes()
+    let walk = network.pages(.get("/1"), of: String.self).subscribe(
+      onNext: { for item in $0.items { seen.add(item) } },
+      onError: { seen.add("\(NetworkError.wrapping($0).kind)") })
+    clock.advanceBy(10_000)
+    walk.dispose()
+    XCTAssertEqual(seen.all, ["ann", "authentication"])
+    XCTAssertEqual(stub.requests.map(\.url.path), ["/1"])
+  }
+
   func test_foreignRequest_hasNoKeyOfAUser_inACacheOfAnApp() {
     final class Keys: Interceptor {
       let seen = Notes()

@@ -85,6 +85,50 @@ final class LateAccountTests: CarriedAccountTestCase {
     waiting.dispose()
   }
 
+  /// A source in which another user is signed in from the second look on.
+  private final class SignedInLate: Interceptor, AccountSource {
+    private let looks = Counter()
+    private let (first, name): (AccountState, String)
+    init(_ first: AccountState, then name: String) { (self.first, self.name) = (first, name) }
+    var accountState: AccountState { looks.next() == 1 ? first : .user(name) }
+    var accountChanges: Observable<Void>? { .never() }
+    func covers(_ request: Request) -> Bool { true }
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+      next(request, with: Request.Credentials(account: name, headers: ["X-User": name]))
+    }
+  }
+
+  func test_uploadThatNobodyBegan_belongsToTheUserWhoSignsInWhileTheFileIsRead() async throws {
+    let server = try UploadServer(.tus)
+    let bytes = try write(1000)
+    let network = network(server) { $0.interceptors = [SignedInLate(.nobody, then: "ann")] }
+    let result = await upload(server, .tus, on: network)
+    XCTAssertNil(result.kind, "\(result)")
+    XCTAssertEqual(server.finished, [bytes])
+    XCTAssertEqual(server.requests.map { $0.header("X-User") }, ["ann", "ann"])
+  }
+
+  func test_uploadAndCancelUpload_fail_ifAnotherUserSignsInWhileTheFileIsRead() async throws {
+    let server = try UploadServer(.tus)
+    try write(300_000)
+    func network(_ first: String) -> Network {
+      self.network(server) { $0.interceptors = [SignedInLate(.user(first), then: "bob")] }
+    }
+    // Bob has an upload of the same call, which Ann's calls neither continue nor delete.
+    pause(network("bob"), server)
+    XCTAssertEqual(notes.count, 1)
+    let result = await upload(server, .tus, on: network("ann"))
+    XCTAssertEqual(result.kind, .authentication, "\(result)")
+    do {
+      try await network("ann").cancelUpload(of: film, to: Call<Response>.post("/files"), by: .tus).value
+      XCTFail("the upload of another user is cancelled")
+    } catch {
+      XCTAssertEqual(NetworkError.wrapping(error).kind, .authentication)
+    }
+    XCTAssertEqual(server.log, [])
+    XCTAssertEqual(notes.count, 1)
+  }
+
   func test_sourceWhoseChangesFail_keepsAnOutboxFromFollowingNoOther() throws {
     final class Failing: Interceptor, AccountSource {
       var accountState: AccountState { .nobody }

@@ -17,12 +17,14 @@ final class UploadIdentityTests: UploadTestCase {
     var headers: HTTPHeaders = [:]
     var common: Parameters = [:]
     var redaction = Redaction.standard
+    var change: @Sendable (inout Backend) -> Void = { _ in }
   }
 
   private func network(_ server: UploadServer, _ asked: Asked) -> Network {
     network(server) {
       ($0.headers, $0.redaction) = (asked.headers, asked.redaction)
       $0.commonParameters = { [common = asked.common] in common }
+      asked.change(&$0)
     }
   }
 
@@ -189,6 +191,25 @@ final class UploadIdentityTests: UploadTestCase {
         let log = try await requests(method, first, then: second)
         XCTAssertEqual(log, continued, "\(method.name), \(name)")
       }
+    }
+  }
+
+  func test_upload_row_36_accountsOfSignersAndCaches_arePartsOfTheUser() async throws {
+    let changes: [(String, @Sendable (String, inout Backend) -> Void)] = [
+      ("signer", { account, backend in backend.signer = ClosureSigner(for: { account }) { _ in RequestSignature() } }),
+      (
+        "cache",
+        { account, backend in
+          backend.interceptors = [CacheInterceptor(ResponseCache(storingIn: nil), account: { _ in account })]
+        }
+      ),
+    ]
+    for (name, change) in changes {
+      func asked(_ account: String) -> Asked { Asked(change: { change(account, &$0) }) }
+      let other = try await requests(.tus, asked("ann"), then: asked("bob"))
+      XCTAssertEqual(other, another, name)
+      let same = try await requests(.tus, asked("ann"), then: asked("ann"))
+      XCTAssertEqual(same, continued, name)
     }
   }
 

@@ -70,6 +70,26 @@ final class CapturedContextTests: XCTestCase {
     XCTAssertEqual(notes.all, Array(repeating: "ann own", count: 3))
   }
 
+  /// Notes a field of the call.
+  private struct FieldCapturing: Interceptor {
+    let notes: Notes
+
+    func captureContext(into request: inout Request) { request.context[Note.self] = request.headers["X-Name"] }
+
+    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+      notes.add(request.context[Note.self] ?? "nothing")
+      return next(request)
+    }
+  }
+
+  func test_fieldsOfTheCall_areSeen() async throws {
+    let notes = Notes()
+    let call = Call<Response>.get("/a").header("X-Name", "ann")
+    let stream = pages(FieldCapturing(notes: notes)).pages(call, of: Int.self, at: "results", by: .link(at: "next"))
+    for try await _ in stream.values {}
+    XCTAssertEqual(notes.all, ["ann", "ann", "ann"])
+  }
+
   func test_aRequestOrContextOfAPage_beginsAnotherCall() async throws {
     let notes = Notes()
     let network = pages(Capturing(notes: notes))

@@ -301,6 +301,29 @@ final class AuthenticationInterceptorTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all, ["authentication @500"])
   }
 
+  func test_callThatWaitsWhileItsUserSignsOut_requestsNoFirstToken() throws {
+    struct Pausing: Interceptor {
+      func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
+        Observable<Int>.timer(.seconds(1), scheduler: next.clock).flatMap { _ in next(request) }
+      }
+    }
+    let virtual = server { "new" }
+    let refreshes = refreshes
+    let authentication = AuthenticationInterceptor(
+      for: [try XCTUnwrap(URL(string: "http://h"))], store: MemoryTokenStore(Token(access: "old")), requiresToken: true
+    ) { old -> Single<Token> in
+      refreshes.add(old?.access ?? "none")
+      return .just(Token(access: "new"))
+    }
+    virtual.note("", virtual.network(Pausing(), authentication).responses(.get, "/x"))
+    virtual.scheduler.advanceTo(500)
+    authentication.set(nil)
+    virtual.scheduler.start()
+    XCTAssertEqual(refreshes.all, [])
+    XCTAssertEqual(virtual.notes.all, ["authentication @1000"])
+    XCTAssertEqual(virtual.paths, [])
+  }
+
   func test_signingOutWhileATokenIsSaved_leavesNoTokenSaved() throws {
     let virtual = server { "new" }
     let store = HookedStore(Token(access: "old"))

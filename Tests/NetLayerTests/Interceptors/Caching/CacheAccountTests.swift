@@ -164,6 +164,34 @@ final class CacheAccountTests: XCTestCase {
     }
   }
 
+  func test_storedResponse_standsInForNoError_afterAChangeOfUser() {
+    for policy in [CachePolicy.http, .networkElseCache] {
+      for isError in [false, true] {
+        let user = Box("ada")
+        let isDown = Flag()
+        let fixture = CacheFixture(policy: policy, account: { _ in user.value }) { _ in
+          guard isDown.isRaised else {
+            return .response(
+              headers: ["Cache-Control": "max-age=0, stale-if-error=600"], body: Data(user.value.utf8))
+          }
+          return isError ? .failure(.connection, after: .seconds(2)) : .response(status: 503, after: .seconds(2))
+        }
+        fixture.get()
+        isDown.raise()
+        XCTAssertEqual(fixture.get().bodies, ["ada"])
+        let seen = Notes()
+        let call = fixture.network.responses(.get, "/a").subscribe(
+          onNext: { seen.add("\($0.status) \(String(decoding: $0.body, as: UTF8.self))") },
+          onError: { seen.add("\(NetworkError.wrapping($0).kind)") })
+        fixture.scheduler.advanceBy(1)
+        user.value = "bob"
+        fixture.scheduler.start()
+        call.dispose()
+        XCTAssertEqual(seen.all, ["authentication"], "\(policy), error \(isError)")
+      }
+    }
+  }
+
   func test_responseOr304WithACookie_isNotStoredForUsersWithoutIt() {
     let jar = CookieJar()
     let fixture = CacheFixture { request in

@@ -84,6 +84,40 @@ final class CircuitBreakerTests: XCTestCase {
     }
   }
 
+  func test_probesWhoseBodiesCannotBeRead_closeTheCircuit() {
+    for kind in [NetworkError.Kind.parse, .tooLarge] {
+      let isUp = Flag()
+      let virtual = VirtualNetwork { _ in isUp.isRaised ? .failure(kind) : .json("", status: 503) }
+      let changes = Notes()
+      let network = virtual.network(CircuitBreakerInterceptor(probes: 3, onChange: { changes.add("\($1)") }))
+      calls(6, virtual, network)
+      XCTAssertEqual(changes.all, ["open"], kind.rawValue)
+      isUp.raise()
+      virtual.scheduler.advanceBy(10_000)
+      calls(2, virtual, network)
+      XCTAssertEqual(changes.all, ["open", "half-open"], kind.rawValue)
+      calls(1, virtual, network)
+      XCTAssertEqual(changes.all, ["open", "half-open", "closed"], kind.rawValue)
+    }
+  }
+
+  func test_retryAfterOfAFailedResponse_isTheMinimumPause() {
+    let virtual = failing(.response(status: 503, headers: ["Retry-After": "30"]))
+    let network = virtual.network(CircuitBreakerInterceptor())
+    calls(6, virtual, network)
+    XCTAssertEqual(virtual.stub.requests.count, 6)
+    // The last response came at 1 s.
+    virtual.scheduler.advanceTo(30_999)
+    virtual.note("", network.responses(.get, "/x"))
+    virtual.scheduler.advanceBy(1)
+    XCTAssertEqual(virtual.stub.requests.count, 6)
+    // The random part is at most a tenth.
+    virtual.scheduler.advanceTo(34_001)
+    virtual.note("", network.responses(.get, "/x"))
+    virtual.scheduler.advanceBy(1)
+    XCTAssertEqual(virtual.stub.requests.count, 7)
+  }
+
   func test_ownFailures() {
     let virtual = failing(.json("", status: 500))
     calls(10, virtual, virtual.network(CircuitBreakerInterceptor(isFailure: { $0.status == 500 })))
