@@ -364,34 +364,6 @@ final class RuleTests: XCTestCase {
     let other = try await World(good).client(scope: "read write").grant("x", ["a": "b"])
     XCTAssertEqual(other.scope, "read write")
   }
-}
-
-/// A clock whose waits end when the test says so.
-final class TestClock: SchedulerType {
-  // Guards the actions that wait; both threads of a test use it.
-  private let actions = Box<[Int: @Sendable () -> Void]>([:])
-  private let number = Counter()
-  var now: Date { JumpingClock.start }
-  var waiting: Int { actions.value.count }
-
-  func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
-    DispatchQueue.global().async(execute: action)
-    return Disposables.create()
-  }
-
-  func scheduleRelative(_ dueTime: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
-    let id = number.next()
-    actions.update { $0[id] = action }
-    return Disposables.create { [actions] in actions.update { $0[id] = nil } }
-  }
-
-  func advance() {
-    let due = actions.update { actions in
-      defer { actions = [:] }
-      return actions
-    }
-    for action in due.values { action() }
-  }
 
   /// RFC 6749 §2.3, §3.2: what the network adds to the calls of the API is not for the authorization server.
   func test_theServerReceivesAPlainForm_andNoFieldOfTheAPI() async throws {
@@ -511,5 +483,33 @@ final class TestClock: SchedulerType {
       XCTAssertEqual(shown.value.map(\.url), [url("https://as/d")])
       XCTAssertEqual(shown.value.map(\.completeURL), [isPage ? url(page) : nil])
     }
+  }
+}
+
+/// A clock whose waits end when the test says so.
+final class TestClock: SchedulerType {
+  // Guards the actions that wait; both threads of a test use it.
+  private let actions = Box<[Int: @Sendable () -> Void]>([:])
+  private let number = Counter()
+  var now: Date { JumpingClock.start }
+  var waiting: Int { actions.value.count }
+
+  func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
+    DispatchQueue.global().async(execute: action)
+    return Disposables.create()
+  }
+
+  func scheduleRelative(_ dueTime: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
+    let id = number.next()
+    actions.update { $0[id] = action }
+    return Disposables.create { [actions] in actions.update { $0[id] = nil } }
+  }
+
+  func advance() {
+    let due = actions.update { actions in
+      defer { actions = [:] }
+      return actions
+    }
+    for action in due.values { action() }
   }
 }
