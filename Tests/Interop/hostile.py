@@ -395,19 +395,43 @@ def h1_only(connection, number):
         read_head(connection)
 
 
+def key_of(head):
+    """Returns the key of a request for a WebSocket; None of another request."""
+    names = (line.partition(": ") for line in head.split("\r\n"))
+    return next((value for name, _, value in names if name.lower() == "sec-websocket-key"), None)
+
+
+def accept(connection, key):
+    digest = hashlib.sha1((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest()
+    connection.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                       b"Sec-WebSocket-Accept: " + base64.b64encode(digest) + b"\r\n\r\n")
+
+
+def proxy(connection, number):
+    """Opens a tunnel, accepts a WebSocket inside it, and sends 100 messages in one packet, each as a record of its own."""
+    read_head(connection)
+    connection.sendall(b"HTTP/1.1 200 Established\r\n\r\n")
+    key = key_of(read_head(connection))
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, True)
+    accept(connection, key)
+    for each in range(100):
+        connection.sendall(b"\x81\x02%02d" % each)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, False)
+    connection.recv(100)
+
+
 H1, H2 = ["http/1.1"], ["h2"]
 def greet(name):
     """Responds to requests, and accepts WebSockets, which receive one message. Notes each request."""
     def serve(connection, number):
         while head := read_head(connection):
             note(f"request {name}")
-            keys = [line.split(": ")[1] for line in head.split("\r\n") if line.lower().startswith("sec-websocket-key:")]
-            if not keys:
+            key = key_of(head)
+            if key is None:
                 connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
                 continue
-            digest = hashlib.sha1((keys[0] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest()
-            connection.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                               b"Sec-WebSocket-Accept: " + base64.b64encode(digest) + b"\r\n\r\n\x81\x02ok")
+            accept(connection, key)
+            connection.sendall(b"\x81\x02ok")
             connection.recv(100)
             return
     return serve
@@ -415,6 +439,7 @@ def greet(name):
 
 servers = {
     **{name: (["http/1.1"], greet(name)) for name in ["trusted", "tls-1.2", *CERTIFICATES]},
+    "proxy": (H1, proxy),
     "close-notify": (H1, http1("", b"whole", True)),
     "close-cut": (H1, http1("", b"part", False)),
     "close-cut-empty": (H1, http1("", b"", False)),

@@ -24,6 +24,15 @@ final class LenientJSONTests: XCTestCase {
     XCTAssertNil(try JSON(parsing: #""12""#).int, "leniency is on request")
   }
 
+  /// Blanks that JSON does not allow around a number.
+  func test_blanksOfAnyScript_mayBeAroundANumber() throws {
+    for blank in ["\\u00a0", "\u{3000}", "\\u000b", "\u{2003}\u{a0}"] {
+      for text in ["\"12\(blank)\"", "\"\(blank)12\"", "\"\(blank)12\(blank)\""] {
+        XCTAssertEqual(try JSON(parsing: text).lenient.int, 12, text.debugDescription)
+      }
+    }
+  }
+
   func test_textOfNumbersAndBooleans() throws {
     for (text, string) in [
       ("12", "12"), ("1.50", "1.50"), ("1e400", "1e400"), ("true", "true"), ("false", "false"), (#""a""#, "a"),

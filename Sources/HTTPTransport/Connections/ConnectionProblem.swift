@@ -155,7 +155,7 @@ struct TLSAlert: Equatable {
     // libcurl's own text for the alert of an expired certificate, if the server's certificate is valid.
     if text == "SSL certificate verification failed" {
       number = 45
-    } else if let code = text.firstRange(of: "error:").flatMap({ UInt32(text[$0.upperBound...].prefix(8), radix: 16) }),
+    } else if let code = text.firstMatch(of: /error:([0-9A-Fa-f]{8})/).flatMap({ UInt32($0.output.1, radix: 16) }),
       case let reason = code & 0xFFF, let number = UInt8(exactly: Int(reason) - 1000)
     {
       self.number = number

@@ -101,6 +101,8 @@ final class ConnectionProblemTests: XCTestCase {
       ("error:0A0003E8:SSL routines::reason(1000)", 0), ("error:0A000438:SSL routines::tlsv1 alert internal error", 80),
       ("error:0A000458:SSL routines::tlsv1 unrecognized name", 112), ("SSL certificate verification failed", 45),
       ("error:0A00045C:SSL routines::tlsv13 alert certificate required", 116),
+      // libcurl 8.14.
+      ("TLS connect error: error:0A000413:SSL routines::sslv3 alert unsupported certificate", 43),
     ] as [(String, UInt8)] {
       XCTAssertEqual(TLSAlert(text), TLSAlert(number: alert), text)
     }

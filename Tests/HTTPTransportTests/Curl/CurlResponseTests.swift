@@ -56,6 +56,17 @@
       }
     }
 
+    /// Together, the heads are below the limit of libcurl 8.3, which is 300 KB.
+    func test_interimHeads_doNotCountAgainstTheSizeOfTheFinalHead() throws {
+      let field = "X: \(String(repeating: "x", count: 45_000))\r\n"
+      let hints = String(repeating: "HTTP/1.1 103 Early Hints\r\n\(field)\r\n", count: 4)
+      let text = "\(hints)HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\(field)\(field)\r\nok"
+      XCTAssertGreaterThan(text.utf8.count, CurlResponse.maxHeadSize)
+      let server = try TestServer { _ in .init(body: .raw([.init(text)]), ending: .close) }
+      let response = try outcome(.init(url: server.url("/")), on: try CurlTransport()).get()
+      XCTAssertEqual(response.body, Data("ok".utf8))
+    }
+
     func test_theErrorNamesTheContentLength() throws {
       guard case .failure(let error) = try outcome("Content-Length: 5abc") else { return XCTFail("no error") }
       // libcurl 8.23 rejects the response itself, and its message omits the value.

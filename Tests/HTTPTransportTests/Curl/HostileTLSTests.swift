@@ -425,6 +425,29 @@
       }
     }
 
+    // MARK: WebSockets
+
+    /// libcurl 8.23 with OpenSSL reads ahead. The records that it has already read do not make its socket readable.
+    func test_messagesInOnePacketOfAProxyWithTLS_allArrive() throws {
+      let proxy = try server.url("proxy")
+      let transport = try transport { $0.proxy = .url(proxy) }
+      let (messages, errors) = (Notes(), Notes())
+      let control = transport.connect(
+        try asking(XCTUnwrap(URL(string: "http://svc.test/"))), options: .init(),
+        receiver: WebSocketReceiver(
+          response: { _ in },
+          message: { message in
+            messages.add(message.text ?? "no text")
+            return .continue
+          },
+          closed: { result in if case .failure(let error) = result { errors.add("\(error)") } }))
+      // The server sends nothing afterwards, and waits.
+      XCTAssertTrue(holds { messages.all.count == 100 || !errors.all.isEmpty })
+      XCTAssertEqual(errors.all, [])
+      XCTAssertEqual(messages.all, (0..<100).map { $0 < 10 ? "0\($0)" : "\($0)" })
+      control.dispose()
+    }
+
     // MARK: HTTP/2: other tests
 
     func test_aResponseBeforeTheEndOfTheBodyIsDelivered() throws {

@@ -204,6 +204,57 @@
       XCTAssertEqual(first.heads.count, 2)
     }
 
+    func test_theVariableOfAScheme_precedesTheOneOfAllSchemes() throws {
+      let (own, all) = (try LoopbackProxy(), try LoopbackProxy(tunnelStatus: 403))
+      let server = try TestServer(routes: TestRoutes.make())
+      defer { for name in ["http_proxy", "all_proxy"] { unsetenv(name) } }
+      setenv("http_proxy", try own.url().absoluteString, 1)
+      setenv("all_proxy", try all.url().absoluteString, 1)
+      let transport = try CurlTransport(.init(tls: .init(trust: makeTestTrust()), proxy: .environment))
+      XCTAssertEqual(try outcome(server.url("/text"), on: transport).get().status, 200)
+      XCTAssertEqual([own.heads.count, all.heads.count], [1, 0])
+      let secure = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/"))
+      XCTAssertEqual(TransportSuite.kind(try outcome(secure, on: transport)), .connection)
+      XCTAssertEqual([own.heads.count, all.heads.count], [1, 1])
+    }
+
+    /// A CGI program has the request's field `Proxy` as `HTTP_PROXY`, which any client can send.
+    func test_theVariableHTTP_PROXYIsIgnored() throws {
+      let proxy = try LoopbackProxy()
+      let server = try TestServer(routes: TestRoutes.make())
+      setenv("HTTP_PROXY", try proxy.url().absoluteString, 1)
+      defer { unsetenv("HTTP_PROXY") }
+      let transport = try CurlTransport(.init(proxy: .environment))
+      XCTAssertEqual(try outcome(server.url("/text"), on: transport).get().status, 200)
+      XCTAssertEqual([proxy.heads.count, server.requestCount], [0, 1])
+    }
+
+    func test_aWebSocketUsesTheVariableOfItsScheme() async throws {
+      let (first, second) = (try LoopbackProxy(tunnelStatus: 403), try LoopbackProxy(tunnelStatus: 403))
+      defer { for name in ["http_proxy", "https_proxy"] { unsetenv(name) } }
+      setenv("http_proxy", try first.url().absoluteString, 1)
+      setenv("https_proxy", try second.url().absoluteString, 1)
+      let transport = try CurlTransport(.init(tls: .init(trust: makeTestTrust()), proxy: .environment))
+      let network = Network(Backend(transport: transport))
+      for (scheme, heads) in [("ws", [1, 0]), ("wss", [1, 1])] {
+        do {
+          try await network.withWebSocket(.get("\(scheme)://svc.test/")) { _ in }
+          XCTFail("\(scheme): no error")
+        } catch { XCTAssertEqual(NetworkError.wrapping(error).kind, .connection, "\(scheme): \(error)") }
+        XCTAssertEqual([first.heads.count, second.heads.count], heads, scheme)
+      }
+    }
+
+    func test_theErrorOfAVariableThatChangesLater_hasTheRequest() throws {
+      let transport = try CurlTransport(.init(proxy: .environment))
+      setenv("http_proxy", "foo://127.0.0.1:1", 1)
+      defer { unsetenv("http_proxy") }
+      let url = try XCTUnwrap(URL(string: "http://svc.test/a"))
+      guard case .failure(let error) = try outcome(url, on: transport) else { return XCTFail("no error") }
+      XCTAssertEqual(error.kind, .invalidRequest)
+      XCTAssertEqual(error.request?.url, url)
+    }
+
     func test_exceptionsAreThoseOfLibcurl() throws {
       for (list, host, isException) in [
         ("example.com", "example.com", true), ("example.com", "api.example.com", true),

@@ -90,6 +90,29 @@
       XCTAssertEqual(seen.withLock { $0.count }, 8 << 16)
     }
 
+    func test_aReaderMayPauseForLongerThanTheLimit() throws {
+      let server = try TestServer { request in
+        request.path == "/silent"
+          ? .init(body: .raw([.init("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")]), ending: .hang)
+          : .stream((0..<8).map { _ in .init([UInt8](repeating: 1, count: 1 << 16)) })
+      }
+      let transport = try CurlTransport()
+      func request(_ path: String) -> NetLayer.Request {
+        Request(
+          url: server.url(path), timeouts: .init(connect: .seconds(20), idle: .seconds(1), attempt: .seconds(60)))
+      }
+      let chunks = Counter()
+      let paused = PendingStream(self) { _ in chunks.next() == 1 ? .pause : .continue }
+      let control = paused.start(request("/"), on: transport)
+      XCTAssertTrue(holds { chunks.value == 1 })
+      // The limit of another request, which begins later, shows that the pause is longer than the limit.
+      XCTAssertEqual(TransportSuite.kind(try outcome(request("/silent"), on: transport)), .timeout)
+      XCTAssertEqual(chunks.value, 1)
+      control.resume()
+      XCTAssertEqual(try paused.outcome().get().status, 200)
+      XCTAssertEqual(paused.body.count, 8 << 16)
+    }
+
     func test_aResponseThatArrivedWhileTheProcessWasSuspendedIsDelivered() throws {
       let idle = 0.3
       let server = try TestServer { request in

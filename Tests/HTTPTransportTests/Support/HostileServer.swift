@@ -67,12 +67,22 @@ final class HostileServer {
         ["openssl", "req", "-new"] + key + protection + [
           "-subj", "/CN=\(name)", "-addext", subject, "-keyout", "\(name).key", "-out", "\(name).csr",
         ] + usage, in: folder)
-      try run(
-        [
-          "openssl", "x509", "-req", "-in", "\(name).csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-set_serial",
-          name == "revoked" ? "4660" : "\(UInt32.random(in: 10_000...(.max)))", "-days", name == "expired" ? "-1" : "2",
-          "-copy_extensions", "copy", "-out", "\(name).pem",
-        ], in: folder)
+      func sign(_ dates: String...) throws {
+        try run(
+          [
+            "openssl", "x509", "-req", "-in", "\(name).csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-set_serial",
+            name == "revoked" ? "4660" : "\(UInt32.random(in: 10_000...(.max)))", "-copy_extensions", "copy", "-out",
+            "\(name).pem",
+          ] + dates, in: folder)
+      }
+      if name != "expired" {
+        try sign("-days", "2")
+      } else {
+        // OpenSSL 3.6 refuses the first form, and versions before 3.4 the second one.
+        do { try sign("-days", "-1") } catch {
+          try sign("-not_before", "20200101000000Z", "-not_after", "20200102000000Z")
+        }
+      }
     }
     try run(
       ["openssl", "req", "-x509"] + key + [

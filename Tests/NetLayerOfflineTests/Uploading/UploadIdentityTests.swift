@@ -360,6 +360,21 @@ final class UploadIdentityTests: UploadTestCase {
     XCTAssertEqual(server.uploads.count, 2, "a complete upload is not deleted")
   }
 
+  func test_upload_row_36_storedResult_isNotDeliveredForAnotherCookie_thatTheBackendShows() async throws {
+    let server = try UploadServer(.tus)
+    try write(1000)
+    let receipt = UploadReceipt()
+    _ = try await network(server, Asked(headers: ["Cookie": "session=ann"], redaction: .none)).events(
+      of: film, to: Call<Response>.post("/files"), by: .tus, retry: policy, storingIn: nil, receipt: receipt
+    ).compactMap(\.result).asSingle().value
+    receipt.end(isTaken: false)
+    server.clearLog()
+    let other = Asked(headers: ["Cookie": "session=bob"], redaction: .none)
+    let result = await upload(server, .tus, on: network(server, other), to: other.call)
+    XCTAssertNil(result.kind)
+    XCTAssertEqual(server.log, ["HEAD /uploads/1"], "the server says whether it is the result of this user")
+  }
+
   func test_upload_row_35_largeResponse_isNotStored_andTheServerIsAsked() async throws {
     var response = Response(request: Request(url: film), status: 200, headers: ["A": "b"])
     response.headers["Set-Cookie"] = "session=1"

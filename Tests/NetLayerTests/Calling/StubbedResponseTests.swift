@@ -47,6 +47,12 @@ final class StubbedResponseTests: XCTestCase {
     }
   }
 
+  func test_stubOfAnErrorThatNamesARequest_keepsIt() throws {
+    let other = Request(url: try XCTUnwrap(URL(string: "http://other/first")))
+    let stub = StubTransport { _ in .failure(NetworkError(kind: .other, reason: "broken", request: other)) }
+    XCTAssertEqual(try failure(of: network(stub).request(API.like)).request?.url, other.url)
+  }
+
   func test_requestThatCannotBeRecordedFails() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "recording-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -1,3 +1,5 @@
+import Streams
+import TestSupport
 import XCTest
 
 @testable import HTTPTransport
@@ -58,6 +60,12 @@ final class EnvelopeTests: XCTestCase {
     let once = try JSON(parsing: #"{"code":200,"data":1}"#).accepted(by: .standard)
     let twice = try once.accepted(by: Envelope(code: "other", success: 0))
     XCTAssertEqual(try EnvelopeReader(twice).payload(Int.self), 1)
+  }
+
+  func test_acceptedJSON_remainsLenient() throws {
+    let json = Observable.just(try JSON(parsing: #"{"code":200,"id":"12"}"#))
+    XCTAssertEqual(record(json.map(\.lenient).common(.standard)).elements.map { $0["id"].int }, [12])
+    XCTAssertEqual(record(json.common(.standard)).elements.map { $0["id"].int }, [nil])
   }
 
   func test_row_0_21_payload_canBeAnyDecodable() throws {

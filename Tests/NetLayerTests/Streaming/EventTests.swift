@@ -77,6 +77,27 @@ final class EventTests: XCTestCase {
     }
   }
 
+  func test_aBodyThatIsNotEvents_isReadUpToItsExcerpt_andNotAwaited() throws {
+    let errors = Locked<[NetworkError]>([])
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: transport, clock: scheduler, mapping: scheduler))
+    let subscription = network.events(Feed()).subscribe(onError: { error in
+      errors.withLock { $0.append(NetworkError.wrapping(error)) }
+    })
+    scheduler.advanceBy(0)
+    let pending = try open("text/html")
+    pending.send(String(repeating: "x", count: 65_535))
+    scheduler.advanceBy(1)
+    XCTAssertEqual(errors.withLock { $0.count }, 0)
+    XCTAssertFalse(pending.isOver)
+    // The body has no end.
+    pending.send("x")
+    scheduler.advanceBy(1)
+    XCTAssertEqual(errors.withLock { $0.map { $0.response?.body.count } }, [65_536])
+    XCTAssertTrue(pending.isOver)
+    subscription.dispose()
+  }
+
   func test_eventsOfAnotherType_areAcceptedIfTheCallerSaysSo() async throws {
     for (type, accepts, isRead) in [
       ("text/plain; charset=utf-8", true, true), (nil, true, true), ("text/plain", false, false), (nil, false, false),
