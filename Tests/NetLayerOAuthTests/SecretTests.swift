@@ -114,7 +114,8 @@ final class SecretTests: XCTestCase {
     for text in [
       #"{"access_token":"s3cret-access\n"}"#, #"{"access_token":7,"refresh_token":"s3cret-refresh"}"#,
       #"{"access_token":"s3cret-access""#, #"{"access_token":"s3cret-access","token_type":"dpop"}"#,
-      #"{"access_token":"s3cret-access","id_token":"s3cret-assertion"}"#,
+      #"{"access_token":"s3cret-access","id_token":"s3cret-assertion"}"#, #"{"refresh_token":"s3cret-refresh"}"#,
+      #"{"id_token":"s3cret-assertion"}"#,
       #"{"error":"invalid_request","access_token":"s3cret-access"}"#,
     ] {
       let error = try await thrown {

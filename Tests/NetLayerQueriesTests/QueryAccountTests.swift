@@ -76,6 +76,22 @@ final class QueryAccountTests: XCTestCase {
     return (WatchFixture(interceptors: [authentication]), authentication)
   }
 
+  func test_query_behindALogin_theCacheIsNotAskedWithoutTheUser() {
+    let authentication = AuthenticationInterceptor(
+      for: [URL(string: "http://h")].compactMap(\.self), store: MemoryTokenStore()
+    ) { _ in Single.just(Token(access: "new")) }
+    let app = WatchFixture(interceptors: [authentication, CacheInterceptor(ResponseCache(storingIn: nil))])
+    app.server.update { $0.headers = ["Cache-Control": "max-age=60"] }
+    authentication.set(nil)
+    app.run(app.network.request(Posts()))
+    app.advance(10)
+    authentication.set(Token(access: "a", account: "ada"))
+    app.set([2])
+    let screen = app.watch()
+    app.advance(10)
+    XCTAssertEqual(screen.all, ["nil fetching", "[2]"], "not the response to nobody")
+  }
+
   func test_query_watcherThatLeaves_leavesTheOthersTheSignals() {
     let (app, authentication) = signedIn()
     let (first, second) = (app.watch(), app.watch())

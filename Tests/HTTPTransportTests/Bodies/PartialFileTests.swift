@@ -30,6 +30,22 @@ final class PartialFileTests: XCTestCase {
     XCTAssertEqual(try Data(contentsOf: part), Data("mine".utf8))
   }
 
+  func test_bytesNextToADamagedNote_areReplaced() throws {
+    let destination = directory.appending(path: "a")
+    let first = try PartialFile(resuming: destination)
+    try first.restart(.init(validator: "\"1\""))
+    try first.append(Data("old".utf8))
+    first.letGo()
+    let note = directory.appending(path: "a.part.json")
+    try Data(contentsOf: note).dropLast().write(to: note)
+    let second = try PartialFile(resuming: destination)
+    XCTAssertEqual(second.count, 0)
+    XCTAssertNil(second.note)
+    try second.append(Data("new".utf8))
+    try second.complete()
+    XCTAssertEqual(try Data(contentsOf: destination), Data("new".utf8))
+  }
+
   /// A cleaner of unknown files, or a user, removes the partial file of a download that is running.
   func test_partialFileOfAnotherDownload_isNeitherTakenNorRemoved() throws {
     let destination = directory.appending(path: "a")

@@ -54,7 +54,8 @@ final class CookieJarTests: XCTestCase {
       ("__Host-a=1; Path=/", "https://h/", "https://h/", nil), ("__Host-a=1; Secure", "https://h/", "https://h/", nil),
       ("__host-a=1; Secure; Path=/; Domain=h.com", "https://h.com/", "https://h.com/", nil),
       ("__Secure-a=1; Secure", "https://h/", "https://h/", "__Secure-a=1"),
-      ("__Secure-a=1", "https://h/", "https://h/", nil), ("a=1\r\nX: y", "http://h/", "http://h/", nil),
+      ("__Secure-a=1", "https://h/", "https://h/", nil), ("__secure-a=1", "https://h/", "https://h/", nil),
+      ("a=1\r\nX: y", "http://h/", "http://h/", nil),
       ("a=", "http://h/", "http://h/", "a="),
     ]
     for (field, from, to, expected) in cases {

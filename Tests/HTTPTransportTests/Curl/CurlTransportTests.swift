@@ -98,6 +98,15 @@
       XCTAssert(error.reason.contains("maxBodySize"), error.reason)
     }
 
+    func test_theLimitOfBodiesInMemoryDoesNotApplyToStreams() throws {
+      let server = try TestServer(routes: TestRoutes.make())
+      let transport = try CurlTransport(.init(maxBodySize: 1000))
+      let pending = PendingStream(self)
+      pending.start(Request(url: server.url("/bytes/1001")), on: transport)
+      XCTAssertEqual(try pending.outcome().get().status, 200)
+      XCTAssertEqual(pending.body.count, 1001)
+    }
+
     func test_anEndlessHeadFails() throws {
       let server = try TestServer { _ in
         let head =

@@ -54,6 +54,7 @@ final class RedactionTests: XCTestCase {
     }
     XCTAssertFalse(Redaction(names: ["user"]).hides("user_token"), "names of one's own are whole, and alone")
     XCTAssertTrue(Redaction.none.hiding(["user"]).hides("USER"))
+    XCTAssertEqual(Redaction.none.hiding(["user"]).redacted("user=x&token=y"), "user=***&token=y")
     XCTAssertFalse(Redaction.none.hiding(["user"]).hides("token"))
     XCTAssertTrue(Redaction(names: ["user"]).hiding(.standard).hides("my_token"))
   }

@@ -97,6 +97,16 @@ final class RecordedResponsesTests: XCTestCase {
       #"{"shopper":"zoe","token":"x","n":1}"#)
   }
 
+  func test_aRecordingOfAnotherProgram_hasWhatTheBackendHides() throws {
+    let recorded = try RecordedResponses(
+      [entry("http://h/a?shopper=zoe&token=x")], of: URL(filePath: "/a.har"), redaction: .inherited)
+    for (url, isSame) in [("http://h/a?shopper=zoe&token=y", true), ("http://h/a?shopper=ann&token=x", false)] {
+      var request = Request(url: try XCTUnwrap(URL(string: url)))
+      request.options.redaction = .standard.hiding(["shopper"])
+      XCTAssertEqual(recorded.contains(request), isSame, url)
+    }
+  }
+
   /// Connects to the recorded socket and returns its events.
   private func events(_ entry: HAREntry) throws -> [String] {
     let scheduler = TestScheduler()

@@ -94,6 +94,14 @@ final class RecordedSecretsTests: XCTestCase {
     XCTAssertFalse(
       try contains(HARWriter.archive(foreign.map { $0.redacted(.standard) }), secret),
       "\(secret) of http://h is in the archive of another program")
+    let file = FileManager.default.temporaryDirectory.appending(path: "secrets-\(UUID().uuidString).har")
+    addTeardownBlock { try? FileManager.default.removeItem(at: file) }
+    try HARWriter.archive(foreign).write(to: file)
+    let transport = try RecordingTransport(StubTransport { _ in .json("1") }, to: file)
+    let pending = PendingCall(self)
+    _ = pending.send(Request(url: try XCTUnwrap(URL(string: "http://h/x"))), on: transport)
+    _ = try pending.outcome()
+    XCTAssertFalse(try contains(Data(contentsOf: file), secret), "\(secret) of http://h has remained in the recording")
   }
 
   func test_noSecretIsInARecorder() throws {

@@ -72,17 +72,20 @@ final class LateAccountTests: CarriedAccountTestCase {
   }
 
   func test_loadAccountThatNeverReturns_endsAtTheLimitOfTheAttempt() throws {
-    let stub = StubTransport(on: clock) { _ in .response(status: 204) }
-    let network = network(stub, [Silent(home)]).with { $0.timeouts.attempt = .seconds(7) }
-    let seen = Box<NetworkError?>(nil)
-    let request = try network.builder.request(for: CallContent(Call<Response>.post("/note")))
-    let waiting = network.knownAccounts(of: request).subscribe(onError: { seen.value = NetworkError.wrapping($0) })
-    clock.advanceBy(6999)
-    XCTAssertNil(seen.value)
-    clock.advanceBy(2)
-    XCTAssertEqual(seen.value?.kind, .timeout)
-    XCTAssertEqual(seen.value?.reason.contains("loadAccount() of Silent has not returned within 7"), true)
-    waiting.dispose()
+    for (limit, seconds) in [(Duration.seconds(7) as Duration?, 7), (nil, 60)] {
+      let stub = StubTransport(on: clock) { _ in .response(status: 204) }
+      let network = network(stub, [Silent(home)]).with { $0.timeouts.attempt = limit }
+      let seen = Box<NetworkError?>(nil)
+      let request = try network.builder.request(for: CallContent(Call<Response>.post("/note")))
+      let waiting = network.knownAccounts(of: request).subscribe(onError: { seen.value = NetworkError.wrapping($0) })
+      clock.advanceBy(seconds * 1000 - 1)
+      XCTAssertNil(seen.value)
+      clock.advanceBy(2)
+      XCTAssertEqual(seen.value?.kind, .timeout)
+      XCTAssertEqual(
+        seen.value?.reason.contains("loadAccount() of Silent has not returned within \(seconds)"), true)
+      waiting.dispose()
+    }
   }
 
   /// A source in which another user is signed in from the second look on.

@@ -123,6 +123,19 @@ final class RedirectCredentialsTests: XCTestCase {
     }
   }
 
+  func test_aCallWithTheContextOfASignedRequest_isNotSignedBehindARedirect() async throws {
+    let log = Notes()
+    let server = try TestServer { request in
+      log.add("\(request.target) \(request.header("X-Sign") == nil ? "unsigned" : "signed")")
+      return request.path == "/a" ? .redirect(to: "/b", status: 302) : .json("\"end\"")
+    }
+    let network = Network(Backend(baseURL: server.url, signer: signer(inParameter: false)))
+    var call = Call<Response>.get("/a")
+    call.context = try await network.response(call).request.context
+    _ = try await network.with { $0.signer = nil }.response(call)
+    XCTAssertEqual(log.all, ["/a signed", "/b signed", "/a unsigned", "/b unsigned"])
+  }
+
   func test_signatureThatTheServerRepeats_isReplaced() async throws {
     let row = Row(
       path: "/a?x=1", redirects: ["/a": (307, "/b?a=1&sign=old")], received: ["GET /a?x=1 valid", "GET /b?a=1 valid"])

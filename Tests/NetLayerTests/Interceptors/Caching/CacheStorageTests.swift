@@ -199,6 +199,17 @@ final class CacheStorageTests: XCTestCase {
     }
   }
 
+  func test_responseOfAnotherCache_isNotStoredAsANewOne() {
+    let other = CacheInterceptor(ResponseCache(storingIn: nil), policy: .cacheFirst(maxAge: .seconds(20)))
+    let fixture = CacheFixture(
+      policy: .cacheFirst(maxAge: .seconds(10)), behind: [other], CacheFixture.counting([:]))
+    XCTAssertEqual(fixture.get().bodies, ["1"])
+    fixture.scheduler.advanceBy(15)
+    XCTAssertEqual(fixture.get().bodies, ["1"], "of the other cache")
+    fixture.scheduler.advanceBy(6)
+    XCTAssertEqual(fixture.get().bodies, ["2"], "no cache has a younger one")
+  }
+
   func test_coalescing_doesNotRepeatTheProvisionalResponse() {
     let fixture = CacheFixture(CacheFixture.counting([:]))
     let repeats = CoalescingInterceptor(window: .seconds(10))

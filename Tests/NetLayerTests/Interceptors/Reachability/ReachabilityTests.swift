@@ -57,6 +57,21 @@ final class ReachabilityTests: XCTestCase {
     }
   }
 
+  func test_row_3_11_bodyThatCanBeSentOnlyOnce_isNotResentWhenOnline() {
+    for (body, expected) in [
+      (Request.BodyStream(once: { nil }), ["connection @1000"]), (.init(open: { { nil } }), ["200 ok @9000"]),
+    ] {
+      let virtual = VirtualNetwork(.sequence([.failure(.connection, after: .seconds(1)), .json("ok")]))
+      let state = BehaviorRelay(value: true)
+      virtual.scheduler.scheduleAt(500) { state.accept(false) }
+      virtual.scheduler.scheduleAt(9000) { state.accept(true) }
+      let network = virtual.network(ReachabilityInterceptor(Switch(state: state)))
+      virtual.note("", network.responses(Call.put("/x", .stream(body))))
+      virtual.scheduler.start()
+      XCTAssertEqual(virtual.notes.all, expected)
+    }
+  }
+
   func test_row_3_11_errorThatIsNotTransient_isNotResentWhenOnline() {
     let virtual = VirtualNetwork(.sequence([.failure(.tls, after: .seconds(1)), .json("ok")]))
     let state = BehaviorRelay(value: true)
