@@ -213,21 +213,9 @@ final class AccountCallTests: AccountTestCase {
     end.dispose()
   }
 
-  /// A login whose changes are silent.
-  private final class SilentLogin: Interceptor, AccountSource {
-    let user = Box("ann")
-    var accountState: AccountState { .user(user.value) }
-    var accountChanges: Observable<Void>? { .never() }
-    func covers(_ request: Request) -> Bool { true }
-    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
-      let name = user.value
-      return next(request, with: Request.Credentials(account: name, headers: ["X-User": "\(name) 1"]))
-    }
-  }
-
   func test_accounts_watcher_whoseUserWasAwayAtTheDelivery_receivesTheNextValue() throws {
     let server = try AskedServer()
-    let login = SilentLogin()
+    let login = SilentLogin("ann 1")
     let main = TestScheduler(resolution: .milliseconds(1))
     let network = Network(Backend(baseURL: server.url, delivery: main, interceptors: [login]))
     let (shown, end) = watch(network)
@@ -238,10 +226,10 @@ final class AccountCallTests: AccountTestCase {
         onNext: { if $0.value != nil, isInside.raise() { release.wait() } })
     }
     XCTAssertTrue(holds { isInside.isRaised })
-    login.user.value = "bob"
+    login.user.value = "bob 1"
     main.start()
     XCTAssertFalse(shown.all.contains("ann 1"), "\(shown.all)")
-    login.user.value = "ann"
+    login.user.value = "ann 1"
     release.signal()
     XCTAssertTrue(
       holds {

@@ -147,20 +147,9 @@ final class CapturedContextTests: XCTestCase {
     XCTAssertEqual(virtual.notes.all.map { $0.prefix(3) }, ["200"])
   }
 
-  private final class Login: Interceptor, AccountSource {
-    let user = Box("ann")
-    var accountState: AccountState { .user(user.value) }
-    var accountChanges: Observable<Void>? { .never() }
-    func covers(_ request: Request) -> Bool { true }
-    func intercept(_ request: Request, next: InterceptorChain) -> Observable<Response> {
-      let user = user.value
-      return next(request, with: Request.Credentials(account: user, headers: ["X-User": user]))
-    }
-  }
-
   func test_aDownloadThatStartsAgain_hasTheUserAndTheContextOfItsBeginning() async throws {
     for leaves in [false, true] {
-      let (login, notes, count) = (Login(), Notes(), Counter())
+      let (login, notes, count) = (SilentLogin("ann"), Notes(), Counter())
       let stub = StubTransport { request in
         guard count.next() == 1 else { return .chunks([Data((request.headers["X-User"] ?? "-").utf8)]) }
         if leaves { login.user.value = "bob" }

@@ -33,6 +33,18 @@ final class EventTests: XCTestCase {
       onError: { notes.add("\(NetworkError.wrapping($0).kind) @\(scheduler.clock)") }, onCompleted: { notes.add("|") })
   }
 
+  /// Subscribes with the usual policy, and collects the errors.
+  private func failures() -> (errors: Box<[NetworkError]>, subscription: any Disposable) {
+    let errors = Box<[NetworkError]>([])
+    let network = Network(
+      Backend(baseURL: URL(string: "http://h"), transport: transport, clock: scheduler, mapping: scheduler))
+    let subscription = network.events(Feed()).subscribe(onError: { error in
+      errors.update { $0.append(NetworkError.wrapping(error)) }
+    })
+    scheduler.advanceBy(0)
+    return (errors, subscription)
+  }
+
   private func open(_ type: String = "text/event-stream; charset=utf-8") throws -> ScriptedStream.PendingCall {
     let pending = try XCTUnwrap(transport.pendingCalls.last)
     pending.reply(200, ["Content-Type": type])
@@ -52,13 +64,7 @@ final class EventTests: XCTestCase {
       ("text/plain", ["Out of quota\nx"], true, "Out of quota\nx", "Out of quota"),
       ("text/html", [long], false, String(long.prefix(65_536)), nil),
     ] as [(String, [String], Bool, String, String?)] {
-      let errors = Locked<[NetworkError]>([])
-      let network = Network(
-        Backend(baseURL: URL(string: "http://h"), transport: transport, clock: scheduler, mapping: scheduler))
-      let subscription = network.events(Feed()).subscribe(onError: { error in
-        errors.withLock { $0.append(NetworkError.wrapping(error)) }
-      })
-      scheduler.advanceBy(0)
+      let (errors, subscription) = failures()
       let pending = try open(type)
       for chunk in chunks {
         pending.send(chunk)
@@ -66,7 +72,7 @@ final class EventTests: XCTestCase {
       }
       if ends { pending.end() }
       scheduler.advanceBy(11_000)
-      let error = try XCTUnwrap(errors.withLock { $0.last }, type)
+      let error = try XCTUnwrap(errors.value.last, type)
       XCTAssertEqual(error.kind, .parse)
       XCTAssertEqual(error.response.map { String(decoding: $0.body, as: UTF8.self) }, kept)
       XCTAssertEqual(error.message, message ?? NetworkError.Messages.localized.parse)
@@ -78,22 +84,16 @@ final class EventTests: XCTestCase {
   }
 
   func test_aBodyThatIsNotEvents_isReadUpToItsExcerpt_andNotAwaited() throws {
-    let errors = Locked<[NetworkError]>([])
-    let network = Network(
-      Backend(baseURL: URL(string: "http://h"), transport: transport, clock: scheduler, mapping: scheduler))
-    let subscription = network.events(Feed()).subscribe(onError: { error in
-      errors.withLock { $0.append(NetworkError.wrapping(error)) }
-    })
-    scheduler.advanceBy(0)
+    let (errors, subscription) = failures()
     let pending = try open("text/html")
     pending.send(String(repeating: "x", count: 65_535))
     scheduler.advanceBy(1)
-    XCTAssertEqual(errors.withLock { $0.count }, 0)
+    XCTAssertEqual(errors.value.count, 0)
     XCTAssertFalse(pending.isOver)
     // The body has no end.
     pending.send("x")
     scheduler.advanceBy(1)
-    XCTAssertEqual(errors.withLock { $0.map { $0.response?.body.count } }, [65_536])
+    XCTAssertEqual(errors.value.map { $0.response?.body.count }, [65_536])
     XCTAssertTrue(pending.isOver)
     subscription.dispose()
   }
